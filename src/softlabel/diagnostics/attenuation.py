@@ -1,0 +1,166 @@
+"""What thresholding costs, before any outcome is seen: V*, κ(t), κ_FM(t) and label equivalents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array
+from softlabel.estimators.confident import WITHIN
+from softlabel.estimators.labels import LabelCounts, confident_counts, hard_counts, solved, why_not
+from softlabel.estimators.soft import v_star_estimate
+from softlabel.influence import Analysis
+from softlabel.results import Attenuation, ConfidentAttenuation, Estimate, LabelEquivalent, Table
+from softlabel.results.inference import check_level
+from softlabel.results.records import estimated
+
+__all__ = [
+    "AttenuationReport",
+    "attenuation",
+    "confident_table",
+    "kappa_table",
+    "label_equivalents",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AttenuationReport:
+    """V* and the two tables of attenuation factors."""
+
+    v_star: Estimate
+    score_variance: float
+    kappa: Table[Attenuation]
+    kappa_confident: Table[ConfidentAttenuation]
+
+
+def attenuation(
+    p: ArrayLike,
+    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    thresholds: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+    *,
+    confident: Sequence[float] = (),
+    folds: int | None | ArrayLike = 5,
+    seed: int = 0,
+    level: float = 0.95,
+) -> AttenuationReport:
+    r"""Return what thresholding a score would do to a coefficient: no outcome and no label needed.
+
+    With a = p − r̂(X) and b = h − ê[h|X],
+
+    .. math::
+        V^* = \mathrm E[a^2], \qquad \kappa(t) = \frac{\mathrm E[ab]}{\mathrm E[b^2]},
+
+    and κ_FM(t) is the same with everything taken within the confident set. κ belongs to the regression whose
+    residuals these are: here a linear one.
+
+    Parameters
+    ----------
+    p : (n,)
+        Score in [0, 1].
+    X : (n, k), optional
+        Controls, entering linearly.
+    thresholds, confident
+        Thresholds for κ and for κ_FM.
+    folds, seed, level
+        As for `soft`.
+
+    Examples
+    --------
+    >>> import numpy as np, softlabel as sl
+    >>> report = sl.attenuation(np.linspace(0, 1, 10_001), thresholds=[.5, .9], folds=None)
+    >>> [round(k, 3) for k in report.kappa["kappa"]], round(report.v_star.estimate, 4)
+    ([0.5, 0.5], 0.0833)
+    """
+    level = check_level(level)
+    score = score_array(p)
+    analysis = analyse_arrays(
+        np.zeros(len(score)),
+        score,
+        controls_array(X, len(score)),
+        thresholds=tuple(thresholds),
+        confident=tuple(confident),
+        folds=folds,
+        seed=seed,
+    )
+    return AttenuationReport(
+        v_star=v_star_estimate(analysis, level),
+        score_variance=float(analysis.points.score_variance[0, 0]),
+        kappa=kappa_table(analysis, level),
+        kappa_confident=confident_table(analysis, level),
+    )
+
+
+def kappa_table(analysis: Analysis, level: float) -> Table[Attenuation]:
+    """Return κ(t) at each threshold."""
+    design, sums = analysis.design, analysis.sums["hard"]
+    fit = solved(sums, analysis.points.hard, design.q)["kappa"]
+    rows = []
+    for i, (threshold, counts) in enumerate(
+        zip(design.partition.thresholds, hard_counts(analysis), strict=True)
+    ):
+        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
+        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
+        rows.append(
+            Attenuation(threshold, *kappa, counts.n, counts.above, design.basis.name, reason=why)
+        )
+    return Table(tuple(rows))
+
+
+def confident_table(analysis: Analysis, level: float) -> Table[ConfidentAttenuation]:
+    """Return κ_FM(t) at each confident threshold."""
+    design, sums = analysis.design, analysis.sums["confident"]
+    fit = solved(sums, analysis.points.confident, design.q)["kappa"]
+    rows = []
+    for i, (threshold, counts) in enumerate(
+        zip(design.partition.confident, confident_counts(analysis), strict=True)
+    ):
+        left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
+        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
+        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
+        rows.append(
+            ConfidentAttenuation(
+                threshold,
+                *kappa,
+                n_confident=counts.n,
+                share=counts.n / analysis.n,
+                floor=2 * threshold - 1,
+                basis=design.basis.name,
+                reason=why,
+            )
+        )
+    return Table(tuple(rows))
+
+
+def _kappa(
+    point: float, variance: float, counts: LabelCounts, level: float, why: str | None
+) -> tuple[float | None, float | None, float | None, float | None]:
+    if why is not None:
+        return None, None, None, None
+    kappa = estimated("kappa", point, variance, counts.n, level=level)
+    return kappa.estimate, kappa.std_error, kappa.ci_low, kappa.ci_high
+
+
+def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Table[LabelEquivalent]:
+    r"""Return how many labelled rows would give supervised the standard error of each estimate of τ.
+
+    .. math:: n_{eq} = n_L \, (SE_{supervised} / SE)^2
+
+    Only estimates that aim at τ itself are listed, with what they assume for it.
+    """
+    rows = []
+    for row in estimates:
+        if row.name not in ("soft", "deattenuated") or row.form == "moment":
+            continue
+        labels = None
+        reason = row.reason or supervised.reason
+        if row.std_error and supervised.std_error:
+            labels = supervised.n * (supervised.std_error / row.std_error) ** 2
+        elif reason is None:
+            reason = "a standard error is zero"
+        rows.append(
+            LabelEquivalent(row.name, row.threshold, labels, "calibration and exclusion", reason=reason)
+        )
+    return Table(tuple(rows))

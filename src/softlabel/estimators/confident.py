@@ -1,0 +1,90 @@
+"""The confident estimator: the hard label, on the rows whose score is far from a half."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array, vector
+from softlabel.estimators.labels import confident_counts, solved, why_not
+from softlabel.influence import Analysis
+from softlabel.results import Estimate
+from softlabel.results.inference import check_level
+from softlabel.results.records import estimated, not_estimated
+
+__all__ = ["confident", "confident_estimates"]
+
+WITHIN = " within the confident set"
+
+
+def confident(
+    y: ArrayLike,
+    p: ArrayLike,
+    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    threshold: float = 0.9,
+    *,
+    folds: int | None | ArrayLike = 5,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    r"""Regress Y on h = 1{p > threshold} given the controls, on rows with max(p, 1 − p) > threshold.
+
+    Every residual is taken within the confident set C, where
+
+    .. math:: \hat\tau = \frac{\sum_C b_i R_i}{\sum_C b_i^2}
+
+    estimates κ_FM(t)τ, with 2t − 1 ≤ κ_FM ≤ 1 for a calibrated score. This is the regression that
+    FixMatch-style selection (Sohn et al. 2020) leaves behind.
+
+    Parameters
+    ----------
+    y, p : (n,)
+        Outcome, and score in [0, 1].
+    X : (n, k), optional
+        Controls, entering linearly.
+    threshold
+        From 0.5 to below 1.
+    folds, seed, level
+        As for `soft`.
+
+    Examples
+    --------
+    >>> import numpy as np, softlabel as sl
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(.5, .5, size=20_000)
+    >>> y = 1.5 * (rng.random(20_000) < p) + rng.normal(size=20_000)
+    >>> estimate = sl.confident(y, p, threshold=.9)
+    >>> round(estimate.estimate, 2), estimate.n
+    (1.38, 8217)
+    """
+    level = check_level(level)
+    outcome = vector(y, "y")
+    n = len(outcome)
+    analysis = analyse_arrays(
+        outcome, score_array(p, n), controls_array(X, n), confident=(threshold,), folds=folds, seed=seed
+    )
+    return confident_estimates(analysis, level)[0]
+
+
+def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:
+    """Return the estimate at each confident threshold."""
+    design, sums = analysis.design, analysis.sums["confident"]
+    fit = solved(sums, analysis.points.confident, design.q)["hard"]
+    results = []
+    for i, (threshold, counts) in enumerate(
+        zip(design.partition.confident, confident_counts(analysis), strict=True)
+    ):
+        left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
+        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
+        results.append(
+            not_estimated("confident", why, counts.n, threshold=threshold, level=level)
+            if why is not None
+            else estimated(
+                "confident",
+                float(fit.points[i, 0]),
+                float(fit.covariances[i, 0, 0]),
+                counts.n,
+                threshold=threshold,
+                level=level,
+            )
+        )
+    return results

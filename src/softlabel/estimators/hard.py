@@ -1,0 +1,109 @@
+"""The hard estimator, with and without its attenuation: the score thresholded and taken for the group."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from softlabel.errors import InputError, did_you_mean
+from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array, vector
+from softlabel.estimators.labels import hard_counts, solved, why_not
+from softlabel.estimators.soft import collapse
+from softlabel.influence import Analysis
+from softlabel.results import Estimate
+from softlabel.results.inference import check_level
+from softlabel.results.records import estimated, not_estimated
+
+__all__ = ["FORMS", "Form", "hard", "hard_estimates"]
+
+Form = Literal["orthogonal", "moment", "deattenuated"]
+FORMS = ("orthogonal", "moment", "deattenuated")
+
+
+def hard(
+    y: ArrayLike,
+    p: ArrayLike,
+    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    threshold: float = 0.5,
+    *,
+    form: Form = "orthogonal",
+    folds: int | None | ArrayLike = 5,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    r"""Regress Y on the hard label h = 1{p > threshold} given the controls, on unlabelled rows.
+
+    With b = h − ê[h|X], a = p − r̂(X) and R = Y − m̂(X),
+
+    .. math::
+        \hat\tau_{orthogonal} = \frac{\sum b_i R_i}{\sum b_i^2}, \qquad
+        \hat\tau_{moment} = \frac{\sum (2h_i - 1) R_i}{2 \sum b_i^2}, \qquad
+        \hat\tau_{deattenuated} = \frac{\sum b_i R_i}{\sum a_i b_i}.
+
+    The first two estimate κ(t)τ, not τ (Kurbucz 2026, Theorem 1); the last uses h as an instrument for p and
+    estimates τ where soft does.
+
+    Parameters
+    ----------
+    y, p : (n,)
+        Outcome, and score in [0, 1].
+    X : (n, k), optional
+        Controls, entering linearly.
+    threshold
+        Label a row 1 if p exceeds this.
+    form
+        "orthogonal", "moment" or "deattenuated".
+    folds, seed, level
+        As for `soft`.
+
+    Examples
+    --------
+    >>> import numpy as np, softlabel as sl
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(2, 2, size=20_000)
+    >>> y = 1.5 * (rng.random(20_000) < p) + rng.normal(size=20_000)
+    >>> round(sl.hard(y, p, threshold=.5).estimate, 2), round(sl.attenuation(p).kappa["kappa"][0], 2)
+    (0.57, 0.37)
+    """
+    level = check_level(level)
+    if form not in FORMS:
+        raise InputError(
+            expected="the form of hard", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS)
+        )
+    outcome = vector(y, "y")
+    n = len(outcome)
+    analysis = analyse_arrays(
+        outcome, score_array(p, n), controls_array(X, n), thresholds=(threshold,), folds=folds, seed=seed
+    )
+    return hard_estimates(analysis, level)[FORMS.index(form)]
+
+
+def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
+    """Return the orthogonal, moment and de-attenuated form at each threshold in turn."""
+    design, sums, n = analysis.design, analysis.sums["hard"], analysis.n
+    fits = solved(sums, analysis.points.hard, design.q)
+    no_score = collapse(analysis)
+    results = []
+    for i, (threshold, counts) in enumerate(
+        zip(design.partition.thresholds, hard_counts(analysis), strict=True)
+    ):
+        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
+        for name, form, key in (
+            ("hard", "orthogonal", "hard"),
+            ("hard", "moment", "moment"),
+            ("deattenuated", None, "deattenuated"),
+        ):
+            reason = why or (no_score if key == "deattenuated" else None)
+            if reason is not None:
+                results.append(
+                    not_estimated(name, reason, n, threshold=threshold, form=form, level=level)
+                )
+                continue
+            point, covariance = fits[key].points[i, 0], fits[key].covariances[i, 0, 0]
+            results.append(
+                estimated(
+                    name, float(point), float(covariance), n, threshold=threshold, form=form, level=level
+                )
+            )
+    return results

@@ -1,0 +1,93 @@
+"""What hard and confident share: estimates from the sums of a hard label."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softlabel.influence import Analysis, InfluenceSums
+from softlabel.influence.points import LabelPoints, divide
+from softlabel.moments.solve import RANK_TOLERANCE
+
+__all__ = ["LabelCounts", "Solved", "confident_counts", "hard_counts", "solved", "why_not"]
+
+Floats = NDArray[np.float64]
+
+
+class LabelCounts(NamedTuple):
+    """Rows in use and rows labelled one among them."""
+
+    n: int
+    above: int
+
+
+class Solved(NamedTuple):
+    """One estimator at every threshold: points (T, m) and their covariances (T, m, m)."""
+
+    points: Floats
+    covariances: Floats
+
+
+def hard_counts(analysis: Analysis) -> list[LabelCounts]:
+    """Return the counts at each threshold."""
+    by_code = analysis.fit.moments.counts.sum(axis=0)
+    labels = analysis.design.partition.labels[:, 0]
+    return [LabelCounts(int(by_code.sum()), int(by_code @ row)) for row in labels]
+
+
+def confident_counts(analysis: Analysis) -> list[LabelCounts]:
+    """Return the counts within each confident set."""
+    by_code = analysis.fit.moments.counts.sum(axis=0)
+    part = analysis.design.partition
+    return [
+        LabelCounts(int(by_code @ member), int(by_code @ (member * label)))
+        for member, label in zip(part.members, part.confident_labels[:, 0], strict=True)
+    ]
+
+
+def solved(sums: InfluenceSums, at: LabelPoints, q: int) -> dict[str, Solved]:
+    """Return every estimator that the sums hold, by name.
+
+    Each is its point from the moments plus one Newton step, with the sandwich covariance. κ is a q×q matrix
+    written out by rows, so its bread is the Kronecker product of E[bbᵀ] with the identity.
+    """
+    t = len(sums.bread)
+    bb, ba = sums.bread[:, :, :q], sums.bread[:, :, q:]
+    kappa_bread = np.einsum("tkl,ij->tkilj", bb, np.eye(q)).reshape(t, q * q, q * q)
+    covariance = sums.covariance_of_sums()
+    results: dict[str, Solved] = {}
+    start = 0
+    for name, bread, first in (
+        ("hard", bb, at.hard),
+        ("kappa", kappa_bread, at.kappa.reshape(t, q * q)),
+        ("deattenuated", ba, at.deattenuated),
+        ("moment", 2 * bb, at.moment),
+    ):
+        part = slice(start, start + first.shape[1])
+        start = part.stop
+        if part.stop > sums.moment.shape[1]:
+            break
+        step = divide(bread, sums.moment[:, part, None])[..., 0]
+        half = divide(bread, covariance[:, part, part])
+        results[name] = Solved(first + step, divide(bread, half.swapaxes(1, 2)))
+    return results
+
+
+def why_not(
+    counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = ""
+) -> str | None:
+    """Return why a hard label cannot be used, or ``None`` if it can; ``left`` is the mean of b² per row."""
+    n, above = counts
+    if n == 0:
+        return f"no row has a score that is confident at {threshold:g}"
+    if above == 0:
+        return f"no score{where} is above {threshold:g}"
+    if above == n:
+        return f"every score{where} is above {threshold:g}"
+    if n <= columns + 1:
+        return f"{n} rows{where} are too few for {columns + 1} coefficients"
+    if left <= RANK_TOLERANCE * above / n * (1 - above / n):
+        return f"the controls explain the hard label{where} completely"
+    return None

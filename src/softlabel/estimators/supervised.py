@@ -1,0 +1,129 @@
+"""The supervised estimator: least squares on the labelled rows alone."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
+
+from softlabel.errors import InputError, did_you_mean
+from softlabel.estimators.arrays import controls_array, group_array, vector
+from softlabel.moments.solve import RANK_TOLERANCE
+from softlabel.results import Estimate
+from softlabel.results.inference import check_level
+from softlabel.results.records import estimated, not_estimated
+
+__all__ = ["COVARIANCES", "Covariance", "supervised", "supervised_fit"]
+
+Floats = NDArray[np.float64]
+Covariance = Literal["HC0", "HC1", "HC2", "HC3"]
+COVARIANCES = ("HC0", "HC1", "HC2", "HC3")
+
+# A row that alone decides one coefficient has leverage one and no residual to learn a variance from.
+_FULL_LEVERAGE = 1 - 1e-8
+
+
+def supervised(
+    y: ArrayLike,
+    g: ArrayLike,
+    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    *,
+    covariance: Covariance = "HC3",
+    level: float = 0.95,
+) -> Estimate:
+    r"""Regress Y on G and the controls, on labelled rows.
+
+    .. math:: \hat\tau = \frac{\sum \tilde g_i y_i}{\sum \tilde g_i^2},
+        \qquad \tilde g = \text{residual of } G \text{ on } (1, X),
+
+    with a heteroscedasticity-robust standard error (MacKinnon & White 1985) and a t interval with n − k
+    degrees of freedom.
+
+    Parameters
+    ----------
+    y, g : (n,)
+        Outcome, and group 0 or 1.
+    X : (n, k), optional
+        Controls.
+    covariance
+        "HC0" to "HC3".
+    level
+        Of the confidence interval.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> sl.supervised([1., 2, 4, 5, 7, 9], [0, 0, 1, 0, 1, 1], [0., 1, 1, 2, 2, 3]).estimate
+    1.75
+    """
+    level = check_level(level)
+    outcome = vector(y, "y")
+    group = group_array(g, len(outcome))
+    return supervised_fit(
+        outcome, group, controls_array(X, len(outcome)), covariance=covariance, level=level
+    )
+
+
+def supervised_fit(
+    outcome: Floats, group: Floats, controls: Floats, *, covariance: str, level: float
+) -> Estimate:
+    """Return the supervised estimate for outcome (n,), group (n,) and design columns (d − 1, n)."""
+    if covariance not in COVARIANCES:
+        raise InputError(
+            expected="the name of a covariance",
+            found=f"covariance={covariance!r}",
+            fix=did_you_mean(str(covariance), COVARIANCES),
+        )
+    n = len(outcome)
+
+    def none(reason: str) -> Estimate:
+        return not_estimated("supervised", reason, n, level=level)
+
+    if n == 0:
+        return none("there are no labelled rows")
+    positive = int((group == 1).sum())
+    if positive in (0, n):
+        return none(f"all {n} labelled rows are of group {int(group[0])}")
+    basis = _orthonormal(controls, n)
+    df = n - basis.shape[1] - 1
+    if df < 1:
+        return none(f"{n} labelled rows are too few for {basis.shape[1] + 1} coefficients")
+    g = group - basis @ (basis.T @ group)
+    g2 = float(g @ g)
+    if g2 <= RANK_TOLERANCE * float(np.square(group - group.mean()).sum()):
+        return none("the controls explain the group completely on the labelled rows")
+    y = outcome - outcome.mean()
+    y -= basis @ (basis.T @ y)
+    slope = float(g @ y) / g2
+    errors = y - slope * g
+    leverage = np.square(basis).sum(axis=1) + g * g / g2
+    if covariance in ("HC2", "HC3") and leverage.max() >= _FULL_LEVERAGE:
+        return none(
+            f"labelled row {int(leverage.argmax())} alone decides a coefficient (leverage 1): "
+            f"{covariance} needs a residual there; use HC1 or fewer controls"
+        )
+    adjusted = {
+        "HC0": np.ones(1),
+        "HC1": np.full(1, n / df),
+        "HC2": 1 / (1 - leverage),
+        "HC3": 1 / (1 - leverage) ** 2,
+    }[covariance]
+    variance = float((g * g * errors * errors * adjusted).sum()) / g2**2
+    return estimated("supervised", slope, variance, n, level=level, df=df)
+
+
+def _orthonormal(controls: Floats, n: int) -> Floats:
+    """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
+    constant = np.full((n, 1), n**-0.5)
+    centred = controls - controls.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.square(centred).mean(axis=1))
+    magnitude = np.abs(controls).max(axis=1, initial=0.0)
+    varies = scale > RANK_TOLERANCE * magnitude
+    if not varies.any():
+        return constant
+    q, r, _ = qr((centred[varies] / scale[varies, None]).T, mode="economic", pivoting=True)
+    # Diagonal of r squared is the variance left by the columns before: the same tolerance as for moments.
+    pivots = np.square(np.diagonal(r))
+    return np.hstack([constant, q[:, : int((pivots > RANK_TOLERANCE * pivots[0]).sum())]])

@@ -1,0 +1,86 @@
+"""Both passes over a table, whatever it is read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from softlabel.errors import SourceChanged
+from softlabel.influence.points import Points, points
+from softlabel.influence.score_pass import score_batch
+from softlabel.influence.sums import InfluenceSums
+from softlabel.moments import Design, FitState, fit_batch
+from softlabel.nuisances import LinearNuisances, fit_nuisances
+from softlabel.sources.threads import map_merge
+from softlabel.study import Batch, Tally
+
+__all__ = ["FEW_DISTINCT_ROWS", "Analysis", "FoldRule", "analyse"]
+
+# Dealing by row values needs distinct rows: copies share a fold, so folds depend on the outcome. Below this
+# many effective distinct rows, in a table that does repeat rows, nuisances are fitted in sample instead.
+FEW_DISTINCT_ROWS = 5_000
+_REPEATS = 0.95
+
+Chunk = TypeVar("Chunk")
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRule:
+    """How rows come to folds: ``count`` folds (``None``: in sample) by ``by``, "values", "id" or "given"."""
+
+    count: int | None
+    by: str
+
+    def in_sample(self, n_effective: float, n: int) -> bool:
+        """Return whether the nuisances are fitted in sample for a table of so many effective distinct rows."""
+        repeats = n_effective < min(FEW_DISTINCT_ROWS, _REPEATS * n)
+        return self.count is None or (self.by == "values" and repeats)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """All sums and fits of one table; every estimate is a function of this."""
+
+    design: Design
+    fit: FitState
+    n_effective: float
+    nuisances: LinearNuisances
+    points: Points
+    sums: Mapping[str, InfluenceSums]
+
+    @property
+    def n(self) -> int:
+        """Unlabelled rows."""
+        return self.fit.moments.rows
+
+
+def analyse(
+    chunks: Callable[[], Iterable[Chunk]],
+    read: Callable[[Chunk], Batch],
+    design: Design,
+    rule: FoldRule,
+    *,
+    verify: Callable[[Tally], None],
+    threads: int = 1,
+) -> Analysis | None:
+    """Run both passes; ``chunks()`` starts a reading from the beginning and ``read`` makes a chunk columns.
+
+    ``verify`` is shown the counts of the first pass and raises if they cannot be used.
+    """
+    fit = map_merge(chunks(), lambda chunk: fit_batch(read(chunk), design), threads)
+    verify(Tally() if fit is None else fit.tally)
+    if fit is None or not fit.moments.rows:
+        return None
+    n_effective = fit.sketch.effective_rows(fit.moments.rows)
+    in_sample = rule.in_sample(n_effective, fit.moments.rows)
+    nuisances = fit_nuisances(fit.moments, design, in_sample=in_sample)
+    at = points(fit.moments, nuisances, design)
+    score = map_merge(chunks(), lambda chunk: score_batch(read(chunk), nuisances, at, design), threads)
+    if score is None or score.check != fit.check:
+        raise SourceChanged(
+            expected=f"the second reading to give the rows of the first ({fit.check})",
+            found="none" if score is None else str(score.check),
+            fix="Run again once nothing writes to the data, or copy them first",
+        )
+    return Analysis(design, fit, n_effective, nuisances, at, score.sums)

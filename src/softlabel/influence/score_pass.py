@@ -1,0 +1,57 @@
+"""The second pass: rows to influence functions, fed to a list of mergeable accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from softlabel.folds import RowCheck, hash_rows
+from softlabel.influence.points import Points
+from softlabel.influence.scores import Residuals, confident_sums, core_sums, hard_sums, residuals
+from softlabel.influence.sums import InfluenceSums
+from softlabel.moments.design import Design
+from softlabel.moments.kernel import sorted_blocks
+from softlabel.nuisances import LinearNuisances
+from softlabel.study import Batch
+
+__all__ = ["ACCUMULATORS", "Accumulator", "ScoreState", "score_batch"]
+
+Accumulator = Callable[[Residuals, Points], InfluenceSums]
+
+# A new diagnostic adds an entry here, never a pass.
+ACCUMULATORS: Mapping[str, Accumulator] = {
+    "core": core_sums,
+    "hard": hard_sums,
+    "confident": confident_sums,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreState:
+    """What the second pass returns for some rows; ``sums`` has one entry per accumulator."""
+
+    sums: Mapping[str, InfluenceSums]
+    check: RowCheck
+
+    def merge(self, other: ScoreState) -> ScoreState:
+        """Return the state of both sets of rows; rows without any unlabelled one have no sums."""
+        if not self.sums or not other.sums:
+            sums = self.sums or other.sums
+        else:
+            sums = {name: part.merge(other.sums[name]) for name, part in self.sums.items()}
+        return ScoreState(sums, self.check.merge(other.check))
+
+
+def score_batch(batch: Batch, nuisances: LinearNuisances, at: Points, design: Design) -> ScoreState:
+    """Return the state of one batch."""
+    rows = batch.unlabelled
+    hashes = hash_rows(rows)
+    check = RowCheck.of(hashes).merge(RowCheck.of(hash_rows(batch.labelled)))
+    blocks = (
+        residuals(block, nuisances, design) for block in sorted_blocks(rows, hashes, design, nuisances.shift)
+    )
+    states = (
+        ScoreState({name: add(res, at) for name, add in ACCUMULATORS.items()}, RowCheck()) for res in blocks
+    )
+    return reduce(ScoreState.merge, states, ScoreState({}, check))

@@ -1,0 +1,89 @@
+"""Linear nuisances: every regression on the controls, for every fold and threshold, from the cell moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softlabel.moments.cells import CellMoments
+from softlabel.moments.design import Design
+from softlabel.moments.solve import least_squares
+
+__all__ = ["LinearNuisances", "fit_nuisances"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearNuisances:
+    """Fitted regressions as maps: row j of ``maps[k] @ z`` is a residual of the rows of fold k.
+
+    The rows of a map are, in order: a = p − r̂ (q), R = Y − m̂ (1), then −ê[h|X] for every threshold (T·q),
+    then within each confident set a (q), R (1) and −ê[h|X] (q), set after set. To the −ê[h|X] rows the hard
+    label is added, which depends on the row's code alone.
+
+    Attributes
+    ----------
+    shift : (D,)
+        What z is taken about.
+    maps : (K, q + 1 + T·q + T_C·(2q + 1), D)
+    kept : (d,)
+        Which design columns are independent of those before them, over all rows.
+    in_sample
+        Whether each row helped to fit its own nuisances.
+    """
+
+    shift: Floats
+    maps: Floats
+    kept: NDArray[np.bool_]
+    in_sample: bool
+
+
+def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> LinearNuisances:
+    """Fit r̂, m̂ and ê[h|X] on the rows outside each fold, or on all rows for ``in_sample``."""
+    part, d, q = design.partition, design.d, design.q
+    grams = moments.grams.sum(axis=1)
+    # Σ w z h over codes: the sums of z wherever the label is one.
+    hard = np.einsum("tqc,kcz->kztq", part.labels, moments.sums)
+    confident = np.einsum("ts,ksyz->ktyz", part.segment_members, moments.grams)
+    inside = part.confident_labels * part.members[:, None, :]
+    confident_hard = np.einsum("tqc,kcz->ktzq", inside, moments.sums)
+    if in_sample:
+        train = [np.broadcast_to(x.sum(axis=0), x.shape) for x in (grams, hard, confident, confident_hard)]
+    else:
+        # The sum of the other folds, not the total less this one: a fold that holds every row of a
+        # confident set then leaves exact zeros instead of rounding noise.
+        others = 1 - np.eye(design.folds)
+        train = [np.tensordot(others, x, axes=1) for x in (grams, hard, confident, confident_hard)]
+    maps = [
+        _map(gram, labels, within, within_labels, d=d, q=q)
+        for gram, labels, within, within_labels in zip(*train, strict=True)
+    ]
+    pooled = grams.sum(axis=0)
+    return LinearNuisances(
+        shift=moments.shift,
+        maps=np.stack(maps),
+        kept=least_squares(pooled[:d, :d], pooled[:d, d:]).kept,
+        in_sample=in_sample,
+    )
+
+
+def _map(gram: Floats, labels: Floats, within: Floats, within_labels: Floats, *, d: int, q: int) -> Floats:
+    """Return the map of one fold from its training sums: gram (D, D), labels (D, T, q), within (T_C, D, D)."""
+    width = len(gram)
+    targets = np.hstack([gram[:d, d:], labels[:d].reshape(d, -1)])
+    rows = [_residual(least_squares(gram[:d, :d], targets).coefficients, width, d, plain=q + 1)]
+    for g, h in zip(within, within_labels, strict=True):
+        fit = least_squares(g[:d, :d], np.hstack([g[:d, d:], h[:d]]))
+        rows.append(_residual(fit.coefficients, width, d, plain=q + 1))
+    return np.vstack(rows)
+
+
+def _residual(coefficients: Floats, width: int, d: int, *, plain: int) -> Floats:
+    """Return rows that take z to its residuals: the first ``plain`` belong to columns of z itself."""
+    rows = np.zeros((coefficients.shape[1], width))
+    rows[:, :d] = -coefficients.T
+    rows[:plain, d : d + plain] = np.eye(plain)
+    return rows

@@ -1,0 +1,29 @@
+"""Frozen results: records, small tables, and the Diagnosis with its JSON."""
+
+from softlabel.results.diagnosis import Diagnosis
+from softlabel.results.records import (
+    Attenuation,
+    ConfidentAttenuation,
+    Estimate,
+    LabelEquivalent,
+    Note,
+    Reason,
+    Sample,
+    Settings,
+    Verdict,
+)
+from softlabel.results.table import Table
+
+__all__ = [
+    "Attenuation",
+    "ConfidentAttenuation",
+    "Diagnosis",
+    "Estimate",
+    "LabelEquivalent",
+    "Note",
+    "Reason",
+    "Sample",
+    "Settings",
+    "Table",
+    "Verdict",
+]

@@ -1,0 +1,139 @@
+"""The Diagnosis: everything `softlabel.diagnose` found, frozen, in JSON and back."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from softlabel.errors import InputError, StateError, did_you_mean
+from softlabel.results.records import (
+    Attenuation,
+    ConfidentAttenuation,
+    Estimate,
+    LabelEquivalent,
+    Note,
+    Sample,
+    Settings,
+    Verdict,
+)
+from softlabel.results.table import Table
+
+__all__ = ["RENDERERS", "SCHEMA_VERSION", "Diagnosis"]
+
+SCHEMA_VERSION = 1
+
+# The one place where results name what lies above them: rendering is found by name when it is asked for,
+# so that a Diagnosis carries no drawing code and importing softlabel loads none.
+RENDERERS = {"summary": ("softlabel.report.summary", "summary")}
+
+
+def _render(kind: str, diagnosis: Diagnosis) -> Any:
+    module, function = RENDERERS[kind]
+    return getattr(importlib.import_module(module), function)(diagnosis)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What thresholding costs, how much the score can tell, and every estimate with its error.
+
+    Attributes
+    ----------
+    verdict
+        The recommended estimator and why.
+    estimates
+        Table of `Estimate`, one row per estimator, threshold and form.
+    v_star
+        V* = E[Var(p|X)] on the unlabelled rows, with its standard error.
+    score_variance
+        Var(p) on the unlabelled rows; V*/Var(p) is the share that the controls leave.
+    kappa, kappa_confident
+        Tables of κ(t) and κ_FM(t).
+    label_equivalents
+        What each estimate is worth in labelled rows.
+    sample, settings, notes
+        The rows that entered, what was asked, and what a reader should know.
+    """
+
+    verdict: Verdict
+    estimates: Table[Estimate]
+    v_star: Estimate
+    score_variance: float
+    kappa: Table[Attenuation]
+    kappa_confident: Table[ConfidentAttenuation]
+    label_equivalents: Table[LabelEquivalent]
+    sample: Sample
+    settings: Settings
+    notes: tuple[Note, ...]
+    schema_version: int = SCHEMA_VERSION
+
+    def estimate(self, name: str, *, threshold: float | None = None, form: str | None = None) -> Estimate:
+        """Return one row of `estimates`.
+
+        Parameters
+        ----------
+        name
+            "supervised", "soft", "hard", "deattenuated" or "confident".
+        threshold
+            Which threshold, for the estimators that have one.
+        form
+            "orthogonal" (the default where there are two) or "moment".
+        """
+        names = list(dict.fromkeys(row.name for row in self.estimates))
+        rows = [row for row in self.estimates if row.name == name]
+        if not rows:
+            raise InputError(
+                expected="the name of an estimator", found=repr(name), fix=did_you_mean(name, names)
+            )
+        at = sorted({row.threshold for row in rows if row.threshold is not None})
+        if threshold not in (at or [None]):
+            raise InputError(
+                expected=f"threshold for {name!r} to be one of {at}" if at else f"no threshold for {name!r}",
+                found=f"threshold={threshold}",
+                fix="Name another one, or diagnose again with it among the thresholds",
+            )
+        rows = [row for row in rows if row.threshold == threshold]
+        wanted = form or ("orthogonal" if len(rows) > 1 else rows[0].form)
+        for row in rows:
+            if row.form == wanted:
+                return row
+        raise InputError(
+            expected=f"form for {name!r} to be one of {[row.form for row in rows]}",
+            found=f"form={form!r}",
+            fix="Leave form out for the default",
+        )
+
+    def summary(self) -> str:
+        """Return a page to read, verdict first."""
+        return str(_render("summary", self))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return everything as JSON; `from_json` gives an equal Diagnosis back."""
+        text = msgspec.json.encode(self)
+        return (msgspec.json.format(text, indent=indent) if indent else text).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Diagnosis:
+        """Return the Diagnosis that `to_json` wrote, refusing one of another schema version."""
+        try:
+            version = msgspec.json.decode(text, type=_Versioned).schema_version
+            if version == SCHEMA_VERSION:
+                return msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise StateError(
+                expected="JSON written by Diagnosis.to_json",
+                found=str(error),
+                fix="Check that the file is whole and was not edited",
+            ) from error
+        raise StateError(
+            expected=f"a Diagnosis of schema version {SCHEMA_VERSION}",
+            found=f"version {version}",
+            fix="Read it with the softlabel version that wrote it, or diagnose the data again",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Versioned:
+    schema_version: int

@@ -1,0 +1,94 @@
+"""A small immutable table of records, and its way into the frame library of your choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from softlabel.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["Table"]
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[Row]):
+    """Rows of one kind of frozen record, all results of softlabel that have more than one row.
+
+    Iterate over it for the records; ``table["std_error"]`` is one column as a list.
+    What could not be computed is ``None`` in a row and null in a frame.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> table = sl.attenuation([.1, .4, .6, .9, .2, .8], thresholds=[.5], folds=None).kappa
+    >>> len(table), table["threshold"]
+    (1, [0.5])
+    >>> table.to_arrow().num_rows
+    1
+    """
+
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns; empty for a table without rows."""
+        return [field.name for field in fields(self.rows[0])] if self.rows else []  # type: ignore[arg-type]
+
+    def __getitem__(self, column: str) -> list[Any]:
+        if column not in self.columns:
+            raise InputError(
+                expected="the name of a column of this table",
+                found=repr(column),
+                fix=did_you_mean(str(column), self.columns),
+            )
+        return [getattr(row, column) for row in self.rows]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns by name."""
+        return {column: self[column] for column in self.columns}
+
+    def to_arrow(self) -> pa.Table:
+        """Return a PyArrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.to_dict())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas DataFrame (pandas must be installed)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a Polars DataFrame (Polars must be installed)."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_dict())
+
+    def __str__(self) -> str:
+        return _aligned([self.columns, *([_cell(getattr(row, c)) for c in self.columns] for row in self.rows)])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _aligned(lines: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)

@@ -1,0 +1,180 @@
+"""Study: which column plays which role, and what its values must be. Validation happens here, at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from softlabel.errors import DataError, InputError, did_you_mean
+from softlabel.study.columns import Batch, Columns, numbers
+from softlabel.study.tally import Tally, tally
+
+__all__ = ["Part", "Study"]
+
+Floats = NDArray[np.float64]
+
+# Which rows a source may hold: labelled ones where the group is not null, or only one kind.
+Part = Literal["mixed", "unlabelled", "labelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Roles of the columns.
+
+    Examples
+    --------
+    >>> Study(outcome="y", group="g", score="p", controls=("age",)).columns
+    ('y', 'p', 'age', 'g')
+    >>> Study(outcome="y", group="g", score="y")
+    Traceback (most recent call last):
+        ...
+    softlabel.errors.InputError: Expected each column to play one role; found 'y' as outcome and score. \
+Give each role a column of its own.
+    """
+
+    outcome: str
+    group: str | None
+    score: str
+    controls: tuple[str, ...] = ()
+    id: str | None = None
+    missing: Literal["raise", "drop"] = "raise"
+
+    def __post_init__(self) -> None:
+        roles = self.roles
+        for role, column in roles:
+            if not isinstance(column, str):
+                raise InputError(
+                    expected=f"the {role} to be the name of a column",
+                    found=repr(column),
+                    fix="Pass the name as text",
+                )
+        seen: dict[str, str] = {}
+        for role, column in roles:
+            if column in seen:
+                raise InputError(
+                    expected="each column to play one role",
+                    found=f"{column!r} as {seen[column]} and {role}",
+                    fix="Give each role a column of its own",
+                )
+            seen[column] = role
+        if self.missing not in ("raise", "drop"):
+            raise InputError(
+                expected="missing to be 'raise' or 'drop'",
+                found=repr(self.missing),
+                fix="Use missing='drop' to leave out incomplete rows and have them counted",
+            )
+
+    @property
+    def roles(self) -> list[tuple[str, str]]:
+        """Pairs (role, column) that must not overlap; the id may be any column."""
+        group = [] if self.group is None else [("group", self.group)]
+        return [
+            ("outcome", self.outcome),
+            ("score", self.score),
+            *(("control", control) for control in self.controls),
+            *group,
+        ]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to read, each once."""
+        names = [column for _, column in self.roles] + ([] if self.id is None else [self.id])
+        return tuple(dict.fromkeys(names))
+
+    def needed(self, part: Part, available: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns to read from a source of this part that has the columns ``available``.
+
+        A table of unlabelled rows may lack the group.
+        """
+        optional = part == "unlabelled" and self.group not in available
+        names = tuple(name for name in self.columns if not (optional and name == self.group))
+        for name in names:
+            copies = list(available).count(name)
+            if copies != 1:
+                raise InputError(
+                    expected=f"one column named {name!r}",
+                    found=f"{copies or 'none'} in {'a' if copies else 'the'} table of {len(available)} columns",
+                    fix="Rename the copies" if copies else did_you_mean(name, available),
+                )
+        return names
+
+    def check_types(self, schema: pa.Schema) -> None:
+        """Raise unless every column with a numeric role has a numeric type."""
+        for role, column in self.roles:
+            index = schema.get_field_index(column)
+            if index >= 0 and not _is_number(schema.field(index).type):
+                raise InputError(
+                    expected=f"the {role} {column!r} to be numeric",
+                    found=f"values of type {schema.field(index).type}",
+                    fix=_TYPE_ADVICE.get(role, "Convert the column to numbers"),
+                )
+
+    def read(self, batch: pa.RecordBatch, part: Part) -> Batch:
+        """Return the complete unlabelled rows, the complete labelled rows, and the count of everything else.
+
+        Rows with a missing, infinite or impossible value are left out and counted; whether that is an
+        error is decided at the end of the pass, when all of them have been counted.
+        """
+        named = [name for _, name in self.roles if name in batch.schema.names]
+        values = {name: numbers(batch.column(name)) for name in named}
+        n = batch.num_rows
+        group = values.pop(self.group, None) if self.group is not None else None
+        labels = np.full(n, np.nan) if group is None else group
+        counts, usable = tally(
+            values, score=self.score, group=self.group, labels=labels, all_labelled=part == "labelled"
+        )
+        columns = Columns(
+            outcome=values[self.outcome],
+            score=values[self.score][None, :],
+            controls=_stack([values[name] for name in self.controls], n),
+            group=labels,
+            id=None if self.id is None else batch.column(self.id),
+        )
+        if counts.unlabelled == n:
+            return Batch(columns, columns.take(slice(0, 0)), counts)
+        known = ~np.isnan(labels)
+        kept = np.ones(n, dtype=np.bool_) if usable is None else usable
+        return Batch(columns.take(kept & ~known), columns.take(kept & known), counts)
+
+    def verify(self, counts: Tally, *, part: Part) -> None:
+        """Raise the clearest error that the counts of a whole pass call for, if any."""
+        counts.verify(missing=self.missing, score=self.score, group=self.group)
+        if part == "unlabelled" and counts.labelled:
+            raise DataError(
+                expected="no label in the data when the labelled rows come as a table of their own",
+                found=f"{counts.labelled:,} rows with a {self.group!r}",
+                fix="Leave labelled= out, or null the group in the data",
+            )
+        if part != "labelled" and not counts.unlabelled:
+            raise DataError(
+                expected="rows without a label, for the score to work on",
+                found=f"none among {counts.rows:,} rows",
+                fix="Leave the group null where it is unknown; with every label known, use sl.supervised",
+            )
+
+
+_TYPE_ADVICE: Mapping[str, str] = {
+    "control": "Code categories as 0/1 columns, one fewer than there are categories",
+    "group": "Code the group 0 or 1 and leave it null where it is unknown",
+    "score": "Pass the predicted probability of group 1, a number between 0 and 1",
+}
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    test = pa.types
+    return bool(
+        test.is_integer(kind)
+        or test.is_floating(kind)
+        or test.is_boolean(kind)
+        or test.is_decimal(kind)
+        or test.is_null(kind)
+    )
+
+
+def _stack(columns: list[Floats], n: int) -> Floats:
+    return np.stack(columns) if columns else np.empty((0, n))

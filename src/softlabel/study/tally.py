@@ -1,0 +1,157 @@
+"""Tally: what a pass counted about the values it saw, and the error that the counts call for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softlabel.errors import DataError
+
+__all__ = ["Tally", "tally"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts over rows; a commutative monoid under `merge` with ``Tally()`` as identity.
+
+    ``missing`` and ``infinite`` count per column; ``low`` and ``high`` are the extremes of the score.
+    """
+
+    rows: int = 0
+    unlabelled: int = 0
+    labelled: int = 0
+    positive: int = 0
+    dropped: int = 0
+    missing: Mapping[str, int] = field(default_factory=dict)
+    infinite: Mapping[str, int] = field(default_factory=dict)
+    outside: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    not_binary: int = 0
+    example: float | None = None
+
+    def merge(self, other: Tally) -> Tally:
+        """Return the counts of both sets of rows."""
+        return Tally(
+            rows=self.rows + other.rows,
+            unlabelled=self.unlabelled + other.unlabelled,
+            labelled=self.labelled + other.labelled,
+            positive=self.positive + other.positive,
+            dropped=self.dropped + other.dropped,
+            missing=_add(self.missing, other.missing),
+            infinite=_add(self.infinite, other.infinite),
+            outside=self.outside + other.outside,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            not_binary=self.not_binary + other.not_binary,
+            example=other.example if self.example is None else self.example,
+        )
+
+    def verify(self, *, score: str, group: str | None, missing: str) -> None:
+        """Raise the clearest DataError that these counts call for, if any."""
+        if not self.rows:
+            raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
+        if self.infinite:
+            raise DataError(
+                expected="finite numbers",
+                found=f"infinite values in {_listed(self.infinite)} of {self.rows:,} rows",
+                fix="Replace them, or make them null and use missing='drop'",
+            )
+        if self.missing and missing == "raise":
+            raise DataError(
+                expected="no missing values but in the group",
+                found=f"null or NaN in {_listed(self.missing)} of {self.rows:,} rows",
+                fix="Impute them, or use missing='drop' to leave those rows out and have them counted",
+            )
+        if self.not_binary:
+            raise DataError(
+                expected=f"the group {group!r} to be 0, 1 or null",
+                found=f"{self.example:g} (and {self.not_binary - 1:,} more rows)",
+                fix="Code the group 0 or 1 and leave it null where it is unknown",
+            )
+        if self.outside:
+            raise DataError(
+                expected=f"the score {score!r} to lie in [0, 1]",
+                found=f"values from {self.low:g} to {self.high:g}, {self.outside:,} of {self.rows:,} rows outside",
+                fix=_score_advice(self.low, self.high),
+            )
+
+
+def _add(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
+    return {name: a.get(name, 0) + b.get(name, 0) for name in [*a, *(n for n in b if n not in a)]}
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
+
+
+def _score_advice(low: float, high: float) -> str:
+    if low >= 0 and high <= 100:  # noqa: PLR2004
+        return "It looks like a percentage: divide it by 100"
+    if low < 0 < high:
+        return "It looks like a logit: pass 1/(1+exp(-score))"
+    return "Pass the predicted probability of group 1"
+
+
+def tally(
+    values: Mapping[str, Floats], *, score: str, group: str | None, labels: Floats, all_labelled: bool
+) -> tuple[Tally, NDArray[np.bool_] | None]:
+    """Count a batch; return the counts and which rows are usable (``None``: every row).
+
+    Parameters
+    ----------
+    values
+        The columns that must be complete, each (n,); ``score`` names the one that must lie in [0, 1].
+    labels : (n,)
+        The group; NaN means unlabelled, which is a missing value only where ``all_labelled``.
+    """
+    n = len(labels)
+    missing: dict[str, int] = {}
+    infinite: dict[str, int] = {}
+    bad = np.zeros(n, dtype=np.bool_)
+    for name, column in values.items():
+        finite = np.isfinite(column)
+        if not finite.all():
+            absent = np.isnan(column)
+            bad |= ~finite
+            _count(missing, name, int(absent.sum()))
+            _count(infinite, name, int(n - finite.sum() - absent.sum()))
+    p = values[score]
+    # NaN compares False, so a missing score counts as missing only.
+    outside = (p < 0) | (p > 1)
+    known = ~np.isnan(labels)
+    not_binary = known & (labels != 0) & (labels != 1)
+    if all_labelled and not known.all():
+        bad |= ~known
+        _count(missing, group or "group", int(n - known.sum()))
+    dropped = int(bad.sum())
+    bad |= outside | not_binary
+    usable = None if not bad.any() else ~bad
+    chosen = known if usable is None else known & usable
+    seen = p[np.isfinite(p)]
+    counts = Tally(
+        rows=n,
+        unlabelled=(n if usable is None else int(usable.sum())) - int(chosen.sum()),
+        labelled=int(chosen.sum()),
+        positive=int((labels[chosen] == 1).sum()),
+        dropped=dropped,
+        missing=missing,
+        infinite=infinite,
+        outside=int(outside.sum()),
+        low=float(seen.min(initial=math.inf)),
+        high=float(seen.max(initial=-math.inf)),
+        not_binary=int(not_binary.sum()),
+        example=float(labels[not_binary][0]) if not_binary.any() else None,
+    )
+    return counts, usable
+
+
+def _count(counts: dict[str, int], name: str, number: int) -> None:
+    if number:
+        counts[name] = number
