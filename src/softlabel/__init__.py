@@ -1,6 +1,43 @@
-"""Effects of a latent group that is seen only through a classifier's score."""
+"""Effects of a latent group that is seen only through a classifier's score.
 
-from softlabel.diagnostics import AttenuationReport, attenuation
+>>> import softlabel as sl
+>>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
+>>> d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+>>> d.verdict.choice
+'supervised'
+"""
+
+from softlabel import simulate
+from softlabel.diagnose import diagnose
+from softlabel.diagnostics import attenuation
+from softlabel.errors import (
+    DataError,
+    InputError,
+    SoftlabelError,
+    SourceChanged,
+    SourceError,
+    StateError,
+)
 from softlabel.estimators import confident, hard, soft, supervised
+from softlabel.results import Diagnosis, Estimate
 
-__all__ = ["AttenuationReport", "attenuation", "confident", "hard", "soft", "supervised"]
+__version__ = "0.1.0"
+
+__all__ = [
+    "DataError",
+    "Diagnosis",
+    "Estimate",
+    "InputError",
+    "SoftlabelError",
+    "SourceChanged",
+    "SourceError",
+    "StateError",
+    "__version__",
+    "attenuation",
+    "confident",
+    "diagnose",
+    "hard",
+    "simulate",
+    "soft",
+    "supervised",
+]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from softlabel.errors import InputError
 from softlabel.study import Columns
 
-__all__ = ["RowCheck", "RowSketch", "check_folds", "deal", "hash_ids", "hash_rows"]
+__all__ = ["RowCheck", "RowSketch", "check_folds", "check_seed", "deal", "hash_ids", "hash_rows"]
 
 Hashes = NDArray[np.uint64]
 
@@ -145,6 +145,15 @@ def check_folds(folds: int | None) -> int:
     return folds
 
 
+def check_seed(seed: int) -> int:
+    """Return the seed, or say what a seed is."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(
+            expected="seed to be a whole number from 0", found=f"seed={seed!r}", fix="Use for instance seed=0"
+        )
+    return seed
+
+
 @dataclass(frozen=True, slots=True)
 class RowCheck:
     """(n, Σ hash mod 2⁶⁴): equal for the same rows in any order. A commutative monoid."""
@@ -180,6 +189,11 @@ class RowSketch:
     buckets: NDArray[np.int64]
 
     BITS = 16
+
+    @classmethod
+    def empty(cls) -> RowSketch:
+        """Return the identity of `merge`."""
+        return cls(np.zeros(1 << cls.BITS, dtype=np.int64))
 
     @classmethod
     def of(cls, hashes: Hashes) -> RowSketch:

@@ -110,10 +110,7 @@ def analyse_arrays(
     columns = Columns(y, p[None, :], x, np.full(n, np.nan), fold=given)
     batch = Batch(columns, columns.take(slice(0, 0)), Tally(rows=n, unlabelled=n))
     rule = FoldRule(None if folds is None else count, "values" if given is None else "given")
-    analysis = analyse(lambda: [batch], lambda chunk: chunk, design, rule, verify=lambda _: None)
-    if analysis is None:  # pragma: no cover  (n > 0 was checked above)
-        raise AssertionError
-    return analysis
+    return analyse(lambda: [batch], lambda chunk: chunk, design, rule, verify=lambda _: None)
 
 
 def _given_folds(folds: ArrayLike, n: int) -> tuple[NDArray[np.intp], int]:

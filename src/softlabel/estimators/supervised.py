@@ -15,7 +15,7 @@ from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
 
-__all__ = ["COVARIANCES", "Covariance", "supervised", "supervised_fit"]
+__all__ = ["COVARIANCES", "Covariance", "check_covariance", "supervised", "supervised_fit"]
 
 Floats = NDArray[np.float64]
 Covariance = Literal["HC0", "HC1", "HC2", "HC3"]
@@ -70,12 +70,7 @@ def supervised_fit(
     outcome: Floats, group: Floats, controls: Floats, *, covariance: str, level: float
 ) -> Estimate:
     """Return the supervised estimate for outcome (n,), group (n,) and design columns (d − 1, n)."""
-    if covariance not in COVARIANCES:
-        raise InputError(
-            expected="the name of a covariance",
-            found=f"covariance={covariance!r}",
-            fix=did_you_mean(str(covariance), COVARIANCES),
-        )
+    check_covariance(covariance)
     n = len(outcome)
 
     def none(reason: str) -> Estimate:
@@ -112,6 +107,16 @@ def supervised_fit(
     }[covariance]
     variance = float((g * g * errors * errors * adjusted).sum()) / g2**2
     return estimated("supervised", slope, variance, n, level=level, df=df)
+
+
+def check_covariance(covariance: str) -> None:
+    """Raise unless this covariance exists."""
+    if covariance not in COVARIANCES:
+        raise InputError(
+            expected="the name of a covariance",
+            found=f"covariance={covariance!r}",
+            fix=did_you_mean(str(covariance), COVARIANCES),
+        )
 
 
 def _orthonormal(controls: Floats, n: int) -> Floats:

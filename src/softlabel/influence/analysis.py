@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from softlabel.errors import SourceChanged
 from softlabel.influence.points import Points, points
-from softlabel.influence.score_pass import score_batch
+from softlabel.influence.score_pass import ScoreState, score_batch
 from softlabel.influence.sums import InfluenceSums
 from softlabel.moments import Design, FitState, fit_batch
 from softlabel.nuisances import LinearNuisances, fit_nuisances
@@ -63,24 +63,24 @@ def analyse(
     *,
     verify: Callable[[Tally], None],
     threads: int = 1,
-) -> Analysis | None:
+) -> Analysis:
     """Run both passes; ``chunks()`` starts a reading from the beginning and ``read`` makes a chunk columns.
 
-    ``verify`` is shown the counts of the first pass and raises if they cannot be used.
+    ``verify`` is shown the counts of the first pass and must raise where there is no unlabelled row.
     """
-    fit = map_merge(chunks(), lambda chunk: fit_batch(read(chunk), design), threads)
-    verify(Tally() if fit is None else fit.tally)
-    if fit is None or not fit.moments.rows:
-        return None
+    fit = map_merge(chunks(), lambda chunk: fit_batch(read(chunk), design), threads, FitState.empty(design))
+    verify(fit.tally)
     n_effective = fit.sketch.effective_rows(fit.moments.rows)
     in_sample = rule.in_sample(n_effective, fit.moments.rows)
     nuisances = fit_nuisances(fit.moments, design, in_sample=in_sample)
     at = points(fit.moments, nuisances, design)
-    score = map_merge(chunks(), lambda chunk: score_batch(read(chunk), nuisances, at, design), threads)
-    if score is None or score.check != fit.check:
+    score = map_merge(
+        chunks(), lambda chunk: score_batch(read(chunk), nuisances, at, design), threads, ScoreState.empty()
+    )
+    if score.check != fit.check:
         raise SourceChanged(
             expected=f"the second reading to give the rows of the first ({fit.check})",
-            found="none" if score is None else str(score.check),
+            found=str(score.check),
             fix="Run again once nothing writes to the data, or copy them first",
         )
     return Analysis(design, fit, n_effective, nuisances, at, score.sums)

@@ -34,6 +34,11 @@ class ScoreState:
     sums: Mapping[str, InfluenceSums]
     check: RowCheck
 
+    @classmethod
+    def empty(cls) -> ScoreState:
+        """Return the identity of `merge`."""
+        return cls({}, RowCheck())
+
     def merge(self, other: ScoreState) -> ScoreState:
         """Return the state of both sets of rows; rows without any unlabelled one have no sums."""
         if not self.sums or not other.sums:

@@ -27,6 +27,11 @@ class FitState:
     tally: Tally
     labelled: tuple[Columns, ...]
 
+    @classmethod
+    def empty(cls, design: Design) -> FitState:
+        """Return the identity of `merge`."""
+        return cls(CellMoments.empty(design), RowSketch.empty(), RowCheck(), Tally(), ())
+
     def merge(self, other: FitState) -> FitState:
         """Return the state of both sets of rows."""
         return FitState(

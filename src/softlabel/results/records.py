@@ -179,7 +179,7 @@ class Reason:
 class Verdict:
     """The estimator a rule recommends, the sentence that says so, and why."""
 
-    choice: Choice
+    choice: Choice | None
     sentence: str
     estimate: float | None
     interval: tuple[float, float] | None

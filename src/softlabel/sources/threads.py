@@ -40,16 +40,16 @@ def check_threads(threads: int | None) -> int:
     return threads
 
 
-def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int) -> State | None:
-    """Return the merged states of all items, ``None`` if there are none.
+def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int, empty: State) -> State:
+    """Return the merged states of all items, ``empty`` if there are none.
 
     States merge in the order of the items, so the result is the same to the bit for any number of threads.
     BLAS is held to one thread meanwhile: its own threads gain nothing on blocks this small.
     """
-    merged: State | None = None
+    merged = empty
     with threadpool_limits(limits=1, user_api="blas"):
         for state in _mapped(items, work, threads):
-            merged = state if merged is None else merged.merge(state)
+            merged = merged.merge(state)
     return merged
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from softlabel.errors import DataError, InputError, did_you_mean
+from softlabel.errors import DataError, InputError
 from softlabel.study.columns import Batch, Columns, numbers
 from softlabel.study.tally import Tally, tally
 
@@ -92,16 +92,7 @@ Give each role a column of its own.
         A table of unlabelled rows may lack the group.
         """
         optional = part == "unlabelled" and self.group not in available
-        names = tuple(name for name in self.columns if not (optional and name == self.group))
-        for name in names:
-            copies = list(available).count(name)
-            if copies != 1:
-                raise InputError(
-                    expected=f"one column named {name!r}",
-                    found=f"{copies or 'none'} in {'a' if copies else 'the'} table of {len(available)} columns",
-                    fix="Rename the copies" if copies else did_you_mean(name, available),
-                )
-        return names
+        return tuple(name for name in self.columns if not (optional and name == self.group))
 
     def check_types(self, schema: pa.Schema) -> None:
         """Raise unless every column with a numeric role has a numeric type."""
@@ -128,6 +119,12 @@ Give each role a column of its own.
         counts, usable = tally(
             values, score=self.score, group=self.group, labels=labels, all_labelled=part == "labelled"
         )
+        if part == "unlabelled" and counts.labelled:
+            raise DataError(
+                expected="no label in the data when the labelled rows come as a table of their own",
+                found=f"rows with a {self.group!r}",
+                fix="Leave labelled= out, or null the group in the data",
+            )
         columns = Columns(
             outcome=values[self.outcome],
             score=values[self.score][None, :],
@@ -141,16 +138,10 @@ Give each role a column of its own.
         kept = np.ones(n, dtype=np.bool_) if usable is None else usable
         return Batch(columns.take(kept & ~known), columns.take(kept & known), counts)
 
-    def verify(self, counts: Tally, *, part: Part) -> None:
+    def verify(self, counts: Tally) -> None:
         """Raise the clearest error that the counts of a whole pass call for, if any."""
         counts.verify(missing=self.missing, score=self.score, group=self.group)
-        if part == "unlabelled" and counts.labelled:
-            raise DataError(
-                expected="no label in the data when the labelled rows come as a table of their own",
-                found=f"{counts.labelled:,} rows with a {self.group!r}",
-                fix="Leave labelled= out, or null the group in the data",
-            )
-        if part != "labelled" and not counts.unlabelled:
+        if not counts.unlabelled:
             raise DataError(
                 expected="rows without a label, for the score to work on",
                 found=f"none among {counts.rows:,} rows",

@@ -1,0 +1,144 @@
+"""The command line: parses, calls, prints."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from softlabel.diagnose import CONFIDENT, THRESHOLDS, diagnose
+from softlabel.errors import InputError, SoftlabelError
+from softlabel.report.demo import STORY, demo_table, diagnose_demo, epilogue, write_demo
+from softlabel.report.files import write_whole
+
+__all__ = ["main"]
+
+DONE, CANNOT_ANSWER, WRONG_CALL, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 done; 1 the data cannot answer; 2 wrong call; 130 interrupted. Errors are one paragraph on stderr.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe, such as head, has gone; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("softlabel: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except SoftlabelError as error:
+        print(f"softlabel: {error}", file=sys.stderr)
+        return WRONG_CALL if isinstance(error, InputError) else CANNOT_ANSWER
+    return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="softlabel",
+        description="The effect of a group that is seen only through a classifier's score: "
+        "what thresholding the score costs, and which estimate to use.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_demo(commands)
+    _add_diagnose(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Print the version; looked up only when asked for, for it is slow."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version and stop")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        parser.exit(message=f"softlabel {version('softlabel')}\n")
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="a hospital study from table to verdict, on simulated patients",
+        description="Diagnose a simulated hospital study and compare with the truth it was made with.",
+        allow_abbrev=False,
+    )
+    demo.add_argument("--seed", type=int, default=0, help="which patients (default: 0)")
+    demo.add_argument("--output", metavar="FILE", help="also write the patients to a .csv or .parquet file")
+    demo.set_defaults(run=_demo)
+
+
+def _demo(options: argparse.Namespace) -> None:
+    print(STORY)
+    table = demo_table(options.seed)
+    if options.output:
+        write_demo(table, options.output)
+    diagnosis = diagnose_demo(table)
+    print(diagnosis.summary())
+    print(epilogue(diagnosis, options.output))
+
+
+def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "diagnose",
+        help="files in, verdict out",
+        description="Estimate the effect of a group that is known on some rows and scored on all. "
+        "Files come first: softlabel diagnose visits.parquet --outcome days --group g --score p",
+        allow_abbrev=False,
+    )
+    add = sub.add_argument
+    add("files", nargs="+", metavar="FILE", help="Parquet or CSV files (globs too), read as one table")
+    add("--outcome", required=True, metavar="COLUMN", help="what the group is thought to change")
+    add("--score", required=True, metavar="COLUMN", help="predicted probability of the group, 0 to 1")
+    add("--group", metavar="COLUMN", help="0, 1, or empty where unknown; leave out if never known")
+    add("--controls", nargs="*", default=(), metavar="COLUMN", help="what to control for")
+    add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
+    add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help="where to threshold")
+    add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help="confident sets")
+    add("--basis", default="linear", help="how controls enter (default: linear)")
+    add("--folds", type=_folds, default=5, metavar="N|none", help="for cross-fitting (default: 5)")
+    add("--seed", type=int, default=0, help="of the dealing to folds (default: 0)")
+    add("--id", metavar="COLUMN", help="deal rows to folds by this column")
+    add("--covariance", default="HC3", help="of the supervised estimate, HC0 to HC3 (default: HC3)")
+    add("--rule", default="paper", help="which rule gives the verdict (default: paper)")
+    add(
+        "--kappa-tolerance",
+        type=float,
+        default=0.05,
+        metavar="D",
+        help="kappa is far from one if its interval lies outside 1 +- D (default: 0.05)",
+    )
+    add("--level", type=float, default=0.95, help="of confidence intervals (default: 0.95)")
+    add("--missing", default="raise", help="raise, or drop incomplete rows and count them (default: raise)")
+    add("--threads", type=int, metavar="N", help="default: one per core")
+    add("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the summary")
+    sub.set_defaults(run=_diagnose)
+
+
+def _folds(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+def _diagnose(options: argparse.Namespace) -> None:
+    asked = {name: value for name, value in vars(options).items() if name not in ("run", "files", "json")}
+    diagnosis = diagnose(options.files, **asked)
+    if options.json == "-":
+        print(diagnosis.to_json(indent=2))
+        return
+    if options.json:
+        text = diagnosis.to_json(indent=2) + "\n"
+        write_whole(options.json, lambda path: _write_text(path, text))
+    print(diagnosis.summary(), end="")
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,125 @@
+"""Which estimator to use: rules, each a pure function of estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from softlabel.errors import InputError, did_you_mean
+from softlabel.results import Attenuation, Estimate, Reason, Verdict
+from softlabel.results.records import Choice
+from softlabel.results.text import interval_text, number
+
+__all__ = ["RULES", "check_rule", "paper_rule"]
+
+RULES = ("paper",)
+
+
+def check_rule(rule: str, kappa_tolerance: float) -> None:
+    """Raise unless this rule exists and its tolerance is a number it can use."""
+    if rule not in RULES:
+        raise InputError(
+            expected="the name of a rule", found=f"rule={rule!r}", fix=did_you_mean(str(rule), RULES)
+        )
+    if not (isinstance(kappa_tolerance, int | float) and 0 < kappa_tolerance < 1):
+        raise InputError(
+            expected="kappa_tolerance to lie between 0 and 1",
+            found=f"kappa_tolerance={kappa_tolerance!r}",
+            fix="Use 0.05 to call kappa close to one from 0.95 to 1.05",
+        )
+
+
+def paper_rule(
+    soft: Estimate,
+    soft_moment: Estimate,
+    supervised: Estimate,
+    kappa: Iterable[Attenuation],
+    *,
+    kappa_tolerance: float = 0.05,
+) -> Verdict:
+    r"""Algorithm 1 of Kurbucz (2026), as written.
+
+    1. If :math:`\widehat{SE}_{soft} = \hat\sigma_\psi / (2 \hat V^* \sqrt{n_U})` exceeds the standard error of
+       the supervised baseline, prefer supervised. ψ is that of the moment form, σ its sample deviation.
+    2. Else, if κ(t) is far from one at every threshold, prefer soft.
+    3. Else either will do, and soft is recommended because it needs no threshold.
+
+    The rule compares standard errors and κ; it cannot see bias. The paper leaves "far from one" open: here κ(t)
+    is far when its confidence interval lies outside 1 ± ``kappa_tolerance``.
+
+    Parameters
+    ----------
+    soft
+        The estimate to report if soft is chosen: the orthogonal form.
+    soft_moment
+        The moment form, whose standard error step 1 compares.
+    supervised
+        The baseline; step 1 is passed over where it could not be computed.
+    kappa
+        κ(t) on the grid of thresholds.
+    kappa_tolerance
+        See above.
+    """
+    because: list[Reason] = []
+    if soft.reason is not None:
+        because.append(Reason("soft.unavailable", f"Soft cannot be computed: {soft.reason}"))
+        return _verdict(supervised, "supervised", because)
+    if supervised.std_error is None or soft_moment.std_error is None:
+        because.append(
+            Reason("supervised.unavailable", f"No baseline to compare with: {supervised.reason}")
+        )
+    else:
+        # The sample deviation divides by n − 1 where the sandwich divides by n.
+        paper_se = soft_moment.std_error * math.sqrt(soft_moment.n / max(soft_moment.n - 1, 1))
+        noisier = paper_se > supervised.std_error
+        because.append(
+            Reason(
+                "soft.noisier" if noisier else "soft.tighter",
+                f"The standard error of soft as the rule takes it (moment form), {number(paper_se)}, is "
+                f"{'above' if noisier else 'not above'} that of supervised, {number(supervised.std_error)}",
+                paper_se,
+                supervised.std_error,
+            )
+        )
+        if noisier:
+            return _verdict(supervised, "supervised", because)
+    because.append(_kappa_reason(list(kappa), kappa_tolerance))
+    return _verdict(soft, "soft", because)
+
+
+def _kappa_reason(kappa: list[Attenuation], tolerance: float) -> Reason:
+    known = [row for row in kappa if row.kappa is not None]
+    if not known:
+        return Reason("kappa.unknown", "kappa could not be computed at any threshold")
+    near = [row for row in known if not _far(row, tolerance)]
+    if near:
+        at = ", ".join(f"{row.threshold:g}" for row in near)
+        return Reason("kappa.near_one", f"Thresholding costs little at {at}: kappa may be one there")
+    best = max(known, key=lambda row: row.kappa or 0.0)
+    return Reason(
+        "kappa.far_from_one",
+        f"Thresholding keeps at most {number(best.kappa, 2)} of the effect, at {best.threshold:g}",
+        best.kappa,
+        1 - tolerance,
+    )
+
+
+def _far(row: Attenuation, tolerance: float) -> bool:
+    if row.ci_low is None or row.ci_high is None:
+        return False
+    return row.ci_high < 1 - tolerance or row.ci_low > 1 + tolerance
+
+
+def _verdict(estimate: Estimate, choice: Choice, because: list[Reason]) -> Verdict:
+    if estimate.estimate is None:
+        because.append(
+            Reason(f"{choice}.unavailable", f"{choice.capitalize()} cannot be computed: {estimate.reason}")
+        )
+        sentence = f"No estimate can be recommended: {estimate.reason}."
+        return Verdict(None, sentence, None, None, "paper", tuple(because))
+    sentence = (
+        f"Use {choice}: {number(estimate.estimate)} "
+        f"({estimate.level:.0%} interval {interval_text(estimate.interval)}). "
+        + " ".join(f"{reason.message}." for reason in because)
+    )
+    return Verdict(choice, sentence, estimate.estimate, estimate.interval, "paper", tuple(because))

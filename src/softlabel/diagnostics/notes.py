@@ -1,0 +1,111 @@
+"""Notes: what a reader should know before using a number, each with a stable code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from softlabel.diagnostics.attenuation import confident_table, kappa_table
+from softlabel.estimators.labels import confident_counts
+from softlabel.influence import Analysis, FoldRule
+from softlabel.results import Note
+from softlabel.results.text import number
+from softlabel.study import Tally
+
+__all__ = ["notes"]
+
+# Below this many rows on either side a normal approximation has nothing to stand on.
+_FEW = 30
+
+
+def notes(analysis: Analysis, rule: FoldRule, level: float) -> tuple[Note, ...]:
+    """Return every note that applies to an analysis."""
+    return tuple(
+        [
+            *_sample_notes(analysis.fit.tally),
+            *_fold_notes(analysis, rule),
+            *_control_notes(redundant_controls(analysis)),
+            *_kappa_notes(analysis, level),
+        ]
+    )
+
+
+def redundant_controls(analysis: Analysis) -> tuple[str, ...]:
+    """Return the design columns that the intercept and the columns before them explain."""
+    kept = analysis.nuisances.kept[1:]
+    names = analysis.design.basis.columns
+    return tuple(name for name, is_kept in zip(names, kept, strict=True) if not is_kept)
+
+
+def _sample_notes(tally: Tally) -> list[Note]:
+    found = []
+    if not tally.labelled:
+        found.append(
+            Note(
+                "labels.none",
+                "Without labelled rows nothing here can be tested: that the score is calibrated given the controls, "
+                "and that what the classifier saw matters for the outcome only through the group, is taken on trust",
+            )
+        )
+    if tally.dropped:
+        columns = ", ".join(f"{name} {count:,}" for name, count in tally.missing.items())
+        found.append(
+            Note(
+                "rows.dropped",
+                f"{tally.dropped:,} of {tally.rows:,} rows were left out for missing values ({columns})",
+            )
+        )
+    return found
+
+
+def _fold_notes(analysis: Analysis, rule: FoldRule) -> list[Note]:
+    if rule.count is None or not analysis.nuisances.in_sample:
+        return []
+    return [
+        Note(
+            "folds.in_sample",
+            f"The rows repeat: they are worth {number(analysis.n_effective)} distinct ones of {analysis.n:,}. Copies "
+            "would share a fold, so the nuisances were fitted in sample; give id= for cross-fitting",
+        )
+    ]
+
+
+def _control_notes(redundant: Sequence[str]) -> list[Note]:
+    if not redundant:
+        return []
+    names = ", ".join(redundant)
+    return [
+        Note(
+            "controls.redundant",
+            f"Constant, or explained by the controls before it, and left out: {names}",
+        )
+    ]
+
+
+def _kappa_notes(analysis: Analysis, level: float) -> list[Note]:
+    found = []
+    beyond = "only sampling error or a regression on the controls that is not linear in truth can do that"
+    for row in kappa_table(analysis, level):
+        if row.kappa is not None and row.kappa < 0:
+            found.append(Note("kappa.negative", f"kappa is below 0 at {row.threshold:g}: {beyond}"))
+    tables = zip(confident_table(analysis, level), confident_counts(analysis), strict=True)
+    for confident, counts in tables:
+        if confident.kappa is None:
+            continue
+        if confident.kappa < confident.floor:
+            found.append(
+                Note(
+                    "kappa_confident.below_floor",
+                    f"kappa_FM is below {confident.floor:g} at {confident.threshold:g}: {beyond}, "
+                    "or a score that is not calibrated",
+                )
+            )
+        fewest = min(counts.above, counts.n - counts.above)
+        if fewest < _FEW:
+            found.append(
+                Note(
+                    "confident.few_rows",
+                    f"Only {fewest} rows are on one side of the confident set at {confident.threshold:g}: "
+                    "its standard errors are too small to trust",
+                )
+            )
+    return found

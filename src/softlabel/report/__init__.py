@@ -1,0 +1,1 @@
+"""Rendering: results in, something to read out."""

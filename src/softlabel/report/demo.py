@@ -1,0 +1,84 @@
+"""The demo: a hospital study with a known truth, from table to verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softlabel.diagnose import diagnose
+from softlabel.errors import InputError
+from softlabel.report.files import write_whole
+from softlabel.report.summary import wrapped
+from softlabel.results import Diagnosis
+from softlabel.results.text import interval_text, number
+from softlabel.simulate import CLINIC_EFFECT, clinic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["STORY", "demo_table", "diagnose_demo", "epilogue", "write_demo"]
+
+_THRESHOLD = 0.9
+_ROLES = {"outcome": "days_in_hospital", "group": "delirium", "score": "p_delirium"}
+_CONTROLS = ("age", "frailty", "emergency")
+
+STORY = "\n".join(
+    [
+        "How many extra days does delirium keep a patient in hospital?",
+        "",
+        wrapped(
+            "A nurse reviewed the charts of 600 patients and knows who had delirium. For 40,000 others a classifier "
+            "read the nursing notes and gave each a probability. The usual step is to call everyone above 0.9 a case."
+        ),
+        "",
+    ]
+)
+
+
+def demo_table(seed: int) -> pa.Table:
+    """Return the simulated patients."""
+    return clinic(seed=seed)
+
+
+def diagnose_demo(table: pa.Table) -> Diagnosis:
+    """Return the diagnosis of the simulated patients."""
+    return diagnose(table, **_ROLES, controls=_CONTROLS)
+
+
+def write_demo(table: pa.Table, path: str) -> None:
+    """Write the patients to a CSV or Parquet file, by its ending."""
+    if path.endswith(".parquet"):
+        from pyarrow.parquet import write_table
+
+        write_whole(path, lambda temporary: write_table(table, temporary))
+    elif path.endswith(".csv"):
+        from pyarrow.csv import write_csv
+
+        write_whole(path, lambda temporary: write_csv(table, temporary))
+    else:
+        raise InputError(
+            expected="a file that ends in .csv or .parquet",
+            found=Path(path).name,
+            fix="Name it for instance clinic.csv",
+        )
+
+
+def epilogue(diagnosis: Diagnosis, path: str | None) -> str:
+    """Return what the threshold would have cost, against the truth that only a simulation knows."""
+    hard = diagnosis.estimate("hard", threshold=_THRESHOLD)
+    soft = diagnosis.estimate("soft")
+    kappa = dict(zip(diagnosis.kappa["threshold"], diagnosis.kappa["kappa"], strict=True))[_THRESHOLD]
+    lines = [
+        "What the threshold would have cost",
+        wrapped(
+            f"The patients were simulated with an effect of {CLINIC_EFFECT:g} days. Calling everyone above {_THRESHOLD:g} "
+            f"a case gives {number(hard.estimate)} ({interval_text(hard.interval)}): kappa predicted "
+            f"{number(kappa)} x {CLINIC_EFFECT:g} = {number(kappa and kappa * CLINIC_EFFECT)} before a single outcome was "
+            f"looked at. The score itself gives {number(soft.estimate)} ({interval_text(soft.interval)})."
+        ),
+    ]
+    if path:
+        controls = " ".join(_CONTROLS)
+        roles = " ".join(f"--{role} {column}" for role, column in _ROLES.items())
+        lines += ["", "The same from the file", f"  softlabel diagnose {path} {roles} --controls {controls}"]
+    return "\n".join(lines)

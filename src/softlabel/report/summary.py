@@ -1,0 +1,148 @@
+"""The summary: one page of text, verdict first."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from softlabel.results import Diagnosis, Estimate
+from softlabel.results.text import interval_text, number
+
+__all__ = ["WIDTH", "summary", "wrapped"]
+
+WIDTH = 96
+_RULES = {"paper": "Algorithm 1 of Kurbucz, 2026"}
+_STARRED = (
+    "* if the score is calibrated given the controls and what the classifier saw matters for the outcome "
+    "only through the group."
+)
+
+
+def summary(diagnosis: Diagnosis) -> str:
+    """Return a Diagnosis as a page of text."""
+    parts = [
+        _verdict(diagnosis),
+        _data(diagnosis),
+        _effect(diagnosis),
+        _thresholds(diagnosis),
+        _confident(diagnosis),
+        _notes(diagnosis),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def wrapped(text: str, indent: str = "  ", hang: str = "") -> str:
+    """Return a paragraph broken to the width of the page, later lines indented by ``hang`` more."""
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hang)
+
+
+def _verdict(d: Diagnosis) -> str:
+    lines = [f"Verdict ({_RULES[d.verdict.rule]})"]
+    if not d.sample.labelled:
+        lines.append(wrapped("No labelled rows: calibration and exclusion are taken on trust."))
+    lines.append(
+        wrapped(f"{d.verdict.sentence} This rule compares precision only: it cannot see bias.")
+    )
+    return "\n".join(lines)
+
+
+def _data(d: Diagnosis) -> str:
+    s, settings = d.sample, d.settings
+    zeros, ones = s.labelled_by_class
+    group = "" if settings.group is None else f", group {settings.group}"
+    controls = ", ".join(settings.controls) or "none"
+    folds = "nuisances fitted in sample" if s.folds is None else f"{s.folds} folds by {s.folds_by}"
+    rows = f"{s.unlabelled:,} unlabelled rows, {s.labelled:,} labelled"
+    if s.labelled:
+        rows += f" ({ones:,} in the group, {zeros:,} not)"
+    if s.dropped:
+        rows += f"; {s.dropped:,} of {s.rows:,} left out for missing values"
+    roles = f"Outcome {settings.outcome}{group}, score {settings.score}; controls: {controls} ({settings.basis})."
+    return "\n".join(["Data", wrapped(roles), wrapped(f"{rows}; {folds}.")])
+
+
+def _effect(d: Diagnosis) -> str:
+    worth = {row.name: row.labels for row in d.label_equivalents if row.threshold is None}
+    header = ["Effect", "estimate", "std. error", f"{d.settings.level:.0%} interval", "worth labelled rows"]
+    chosen = [d.estimate("supervised"), d.estimate("soft")]
+    rows = [
+        [
+            row.name + (" *" if row.name == "soft" else ""),
+            number(row.estimate),
+            number(row.std_error),
+            interval_text(row.interval),
+            f"{row.n if row.name == 'supervised' else (worth.get(row.name) or 0):,.0f}",
+        ]
+        for row in chosen
+        if row.reason is None
+    ]
+    missing = [wrapped(f"{row.name}: not computed, {row.reason}.") for row in chosen if row.reason]
+    return "\n".join([*_aligned(header, rows), *missing, wrapped(_STARRED)])
+
+
+def _thresholds(d: Diagnosis) -> str:
+    v = d.v_star
+    left = ""
+    if v.estimate is not None and d.score_variance > 0:
+        left = (
+            f"The controls leave V* = {number(v.estimate)} (std. error {number(v.std_error)}) of the variance of the "
+            f"score, {v.estimate / d.score_variance:.0%}. "
+        )
+    said = f"{left}kappa is the share of the effect that a threshold keeps; it needs no outcome and no label."
+    rows = [
+        [
+            f"t = {row.threshold:g}",
+            f"{row.n_above:,}",
+            _with_error(row.kappa, row.std_error),
+            _cell(d.estimate("hard", threshold=row.threshold)),
+            _cell(d.estimate("deattenuated", threshold=row.threshold)),
+        ]
+        for row in d.kappa
+    ]
+    header = ["Threshold", "rows above", "kappa", "hard = kappa x effect", "de-attenuated *"]
+    return "\n".join([*_aligned(header, rows), *_reasons(d, "hard"), wrapped(said)])
+
+
+def _confident(d: Diagnosis) -> str:
+    if not d.kappa_confident.rows:
+        return ""
+    rows = [
+        [
+            f"t = {row.threshold:g}",
+            f"{row.n_confident:,} ({row.share:.1%})",
+            _with_error(row.kappa, row.std_error),
+            _cell(d.estimate("confident", threshold=row.threshold)),
+        ]
+        for row in d.kappa_confident
+    ]
+    header = ["Confident rows only", "rows kept", "kappa_FM", "confident = kappa_FM x effect"]
+    return "\n".join([*_aligned(header, rows), *_reasons(d, "confident")])
+
+
+def _notes(d: Diagnosis) -> str:
+    return "\n".join(["Notes", *(wrapped(f"- {note.message}.", hang="  ") for note in d.notes)]) if d.notes else ""
+
+
+def _reasons(d: Diagnosis, name: str) -> list[str]:
+    return [
+        wrapped(f"{name} at {row.threshold:g}: not computed, {row.reason}.")
+        for row in d.estimates
+        if row.name == name and row.reason is not None and row.form != "moment"
+    ]
+
+
+def _cell(row: Estimate) -> str:
+    return _with_error(row.estimate, row.std_error)
+
+
+def _with_error(value: float | None, error: float | None) -> str:
+    return "-" if value is None else f"{number(value)} ({number(error, 2)})"
+
+
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a header and its rows in columns, the first to the left; rows are indented below the header."""
+    lines = [header, *(["  " + row[0], *row[1:]] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        rest = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        yield "   ".join([line[0].ljust(widths[0]), *rest]).rstrip()
