@@ -6,9 +6,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import Protocol, Self, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from softlabel.errors import InputError
 
@@ -47,10 +48,16 @@ def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int
     BLAS is held to one thread meanwhile: its own threads gain nothing on blocks this small.
     """
     merged = empty
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _controller().limit(limits=1, user_api="blas"):
         for state in _mapped(items, work, threads):
             merged = merged.merge(state)
     return merged
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Return the BLAS libraries in use; finding them takes milliseconds, so once."""
+    return ThreadpoolController()
 
 
 def _mapped(items: Iterable[Item], work: Callable[[Item], State], threads: int) -> Iterator[State]:
