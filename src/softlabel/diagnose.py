@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -231,8 +232,6 @@ def _supervised(analysis: Analysis, group: str | None, covariance: Covariance, l
 
 
 def _sample(analysis: Analysis, rule: FoldRule, source: str) -> Sample:
-    from importlib.metadata import version  # slow to import, and not needed before the end
-
     tally = analysis.fit.tally
     in_sample = analysis.nuisances.in_sample
     return Sample(
@@ -250,9 +249,14 @@ def _sample(analysis: Analysis, rule: FoldRule, source: str) -> Sample:
         redundant_controls=redundant_controls(analysis),
         fingerprint=str(analysis.fit.check),
         seed=analysis.design.seed,
-        versions=(
-            ("softlabel", version("softlabel")),
-            ("python", platform.python_version()),
-            *((name, version(name)) for name in ("numpy", "scipy", "pyarrow")),
-        ),
+        versions=_versions(),
     )
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    """Return what is needed to compute the same numbers again; looked up once, for it takes milliseconds."""
+    from importlib.metadata import version
+
+    names = ("softlabel", "numpy", "scipy", "pyarrow")
+    return (("python", platform.python_version()), *((name, version(name)) for name in names))

@@ -83,20 +83,23 @@ def _control_notes(redundant: Sequence[str]) -> list[Note]:
 
 def _kappa_notes(analysis: Analysis, level: float) -> list[Note]:
     found = []
-    beyond = "only sampling error or a regression on the controls that is not linear in truth can do that"
     for row in kappa_table(analysis, level):
         if row.kappa is not None and row.kappa < 0:
-            found.append(Note("kappa.negative", f"kappa is below 0 at {row.threshold:g}: {beyond}"))
+            why = _beyond(row.ci_high, 0, "controls that do not act linearly")
+            found.append(Note("kappa.negative", f"kappa is below 0 at {row.threshold:g}: {why}"))
     tables = zip(confident_table(analysis, level), confident_counts(analysis), strict=True)
     for confident, counts in tables:
         if confident.kappa is None:
             continue
         if confident.kappa < confident.floor:
+            why = _beyond(
+                confident.ci_high, confident.floor, "controls that do not act linearly, or a score off calibration"
+            )
             found.append(
                 Note(
                     "kappa_confident.below_floor",
-                    f"kappa_FM is below {confident.floor:g} at {confident.threshold:g}: {beyond}, "
-                    "or a score that is not calibrated",
+                    f"kappa_FM is below {confident.floor:g} at {confident.threshold:g}, the least that a calibrated "
+                    f"score can have: {why}",
                 )
             )
         fewest = min(counts.above, counts.n - counts.above)
@@ -109,3 +112,10 @@ def _kappa_notes(analysis: Analysis, level: float) -> list[Note]:
                 )
             )
     return found
+
+
+def _beyond(ci_high: float | None, bound: float, cause: str) -> str:
+    """Say what can put an estimate below a bound that the exact value respects."""
+    if ci_high is not None and ci_high >= bound:
+        return "within sampling error"
+    return f"more than sampling error explains, so it comes from {cause}"

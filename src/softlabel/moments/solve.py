@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
-__all__ = ["RANK_TOLERANCE", "Fit", "least_squares", "solve_small"]
+__all__ = ["RANK_TOLERANCE", "Fit", "least_squares"]
 
 Floats = NDArray[np.float64]
 
@@ -16,30 +15,33 @@ Floats = NDArray[np.float64]
 # Cross products carry about 16 digits, so below 1e-10 the first six digits of what is left are noise.
 RANK_TOLERANCE = 1e-10
 
+# A column counts as constant when its variance is below this share of its second moment about the pilot shift.
+_CONSTANT = 1e-15
+
 
 class Fit(NamedTuple):
-    """Coefficients (d, m) of the design columns, zero for redundant ones, and which were kept (d,)."""
+    """Coefficients (..., d, m) of the design columns, zero for redundant ones, and which were kept (..., d)."""
 
     coefficients: Floats
     kept: NDArray[np.bool_]
 
 
 def least_squares(gram: Floats, cross: Floats) -> Fit:
-    r"""Return the coefficients of regressions on the same design from their cross products.
+    r"""Return the coefficients of regressions on one design, for a stack of cross products at once.
 
     Parameters
     ----------
-    gram : (d, d)
-        Σ w B Bᵀ; the first column of the design is the intercept, so ``gram[0, 0]`` is Σ w.
-    cross : (d, m)
+    gram : (..., d, d)
+        Σ w B Bᵀ; the first column of the design is the intercept, so ``gram[..., 0, 0]`` is Σ w.
+    cross : (..., d, m)
         Σ w B v for each of m dependent variables v.
 
     Notes
     -----
     The intercept is eliminated first and the rest scaled to unit variance, so that the tolerance
-    `RANK_TOLERANCE` means the same for every column. Then a Cholesky factor is built column by column and a
-    column whose pivot falls below the tolerance is left out (its coefficient is zero): predictions are those
-    of the full least-squares fit, and of several collinear columns the earlier ones stay.
+    `RANK_TOLERANCE` means the same for every column. A column whose Cholesky pivot falls below the tolerance is
+    left out (its coefficient is zero): predictions are those of the full least-squares fit, and of several
+    collinear columns the earlier ones stay. No rows give zeros.
 
     Examples
     --------
@@ -49,53 +51,56 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
     >>> np.round(fit.coefficients[:, 0], 12).tolist(), fit.kept.tolist()
     ([1.0, 2.0, 0.0], [True, True, False])
     """
-    total = gram[0, 0]
-    coefficients = np.zeros_like(cross)
-    kept = np.zeros(len(gram), dtype=np.bool_)
-    if total <= 0:
-        return Fit(coefficients, kept)
-    kept[0] = True
-    mean = gram[0, 1:] / total
-    centred = gram[1:, 1:] - total * np.outer(mean, mean)
-    right = cross[1:] - np.outer(mean, cross[0])
-    # A constant column has only rounding left after centring, relative to its own raw second moment.
-    raw = np.diagonal(gram)[1:]
-    spread = np.diagonal(centred)
-    varies = spread > RANK_TOLERANCE**1.5 * raw
-    scale = np.sqrt(np.where(varies, spread, 1.0))
-    factor, free = _cholesky(centred / np.outer(scale, scale), varies)
-    if len(free):
-        half = solve_triangular(factor, right[free] / scale[free, None], lower=True, check_finite=False)
-        slopes = solve_triangular(factor.T, half, lower=False, check_finite=False)
-        coefficients[free + 1] = slopes / scale[free, None]
-        kept[free + 1] = True
-    coefficients[0] = cross[0] / total - mean @ coefficients[1:]
-    return Fit(coefficients, kept)
+    total = gram[..., :1, :1]
+    some = total > 0
+    mean = np.divide(gram[..., 1:, :1], total, out=np.zeros_like(gram[..., 1:, :1]), where=some)
+    centred = gram[..., 1:, 1:] - mean * gram[..., :1, 1:]
+    right = cross[..., 1:, :] - mean * cross[..., :1, :]
+    spread = np.diagonal(centred, axis1=-2, axis2=-1)
+    varies = spread > _CONSTANT * np.diagonal(gram, axis1=-2, axis2=-1)[..., 1:]
+    scale = np.sqrt(np.where(varies, spread, 1.0))[..., None]
+    correlation = centred / (scale * scale.swapaxes(-1, -2))
+    free = _independent(correlation, varies)
+    # A redundant column becomes an equation of its own, "coefficient = 0", so that the stack solves at once.
+    both = free[..., :, None] & free[..., None, :]
+    system = np.where(both, correlation, np.eye(correlation.shape[-1]))
+    slopes = np.linalg.solve(system, np.where(free[..., None], right / scale, 0.0)) / scale
+    level = np.divide(cross[..., :1, :], total, out=np.zeros_like(cross[..., :1, :]), where=some)
+    intercept = level - mean.swapaxes(-1, -2) @ slopes
+    return Fit(
+        np.concatenate([intercept, slopes], axis=-2), np.concatenate([some[..., 0], free], axis=-1)
+    )
 
 
-def _cholesky(correlation: Floats, allowed: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the Cholesky factor over the independent columns, and which those are."""
-    d = len(correlation)
-    factor = np.zeros((d, d))
+def _independent(correlation: Floats, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which columns (..., d) are independent of those before them."""
+    if varies.all():
+        try:
+            factor = np.linalg.cholesky(correlation)
+        except np.linalg.LinAlgError:
+            pass
+        else:
+            pivots = np.square(np.diagonal(factor, axis1=-2, axis2=-1))
+            if (pivots > RANK_TOLERANCE).all():
+                return varies
+    free = np.zeros_like(varies)
+    for index in np.ndindex(varies.shape[:-1]):
+        free[index] = _one_by_one(correlation[index], varies[index])
+    return free
+
+
+def _one_by_one(correlation: Floats, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which columns are independent, building the Cholesky factor over those alone."""
+    factor = np.zeros_like(correlation)
     free: list[int] = []
-    for j in range(d):
+    for j in np.flatnonzero(varies).tolist():
         k = len(free)
-        row = (
-            solve_triangular(factor[:k, :k], correlation[free, j], lower=True, check_finite=False)
-            if k
-            else np.empty(0)
-        )
+        row = np.linalg.solve(factor[:k, :k], correlation[free, j])
         pivot = correlation[j, j] - row @ row
-        if allowed[j] and pivot > RANK_TOLERANCE:
+        if pivot > RANK_TOLERANCE:
             factor[k, :k] = row
             factor[k, k] = np.sqrt(pivot)
             free.append(j)
-    return factor[: len(free), : len(free)], np.array(free, dtype=np.intp)
-
-
-def solve_small(matrix: Floats, right: Floats) -> Floats:
-    """Solve for stacks of q×q systems: ``matrix`` (..., q, q), ``right`` (..., q, m); q is 1 for a binary group."""
-    if matrix.shape[-1] == 1:
-        return right / matrix
-    solved: Floats = np.linalg.solve(matrix, right)
-    return solved
+    kept = np.zeros(len(varies), dtype=np.bool_)
+    kept[free] = True
+    return kept

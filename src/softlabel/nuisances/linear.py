@@ -43,7 +43,7 @@ class LinearNuisances:
 
 def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> LinearNuisances:
     """Fit r̂, m̂ and ê[h|X] on the rows outside each fold, or on all rows for ``in_sample``."""
-    part, d, q = design.partition, design.d, design.q
+    part, d = design.partition, design.d
     grams = moments.grams.sum(axis=1)
     # Σ w z h over codes: the sums of z wherever the label is one.
     hard = np.einsum("tqc,kcz->kztq", part.labels, moments.sums)
@@ -57,33 +57,27 @@ def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> L
         # confident set then leaves exact zeros instead of rounding noise.
         others = 1 - np.eye(design.folds)
         train = [np.tensordot(others, x, axes=1) for x in (grams, hard, confident, confident_hard)]
-    maps = [
-        _map(gram, labels, within, within_labels, d=d, q=q)
-        for gram, labels, within, within_labels in zip(*train, strict=True)
-    ]
+    gram, labels, within, within_labels = train
+    targets = np.concatenate([gram[:, :d, d:], labels[:, :d].reshape(design.folds, d, -1)], axis=2)
+    everywhere = _residual(least_squares(gram[:, :d, :d], targets).coefficients, design)
+    targets = np.concatenate([within[:, :, :d, d:], within_labels[:, :, :d]], axis=3)
+    within_sets = _residual(least_squares(within[:, :, :d, :d], targets).coefficients, design)
     pooled = grams.sum(axis=0)
     return LinearNuisances(
         shift=moments.shift,
-        maps=np.stack(maps),
+        maps=np.concatenate([everywhere, within_sets.reshape(design.folds, -1, design.width)], axis=1),
         kept=least_squares(pooled[:d, :d], pooled[:d, d:]).kept,
         in_sample=in_sample,
     )
 
 
-def _map(gram: Floats, labels: Floats, within: Floats, within_labels: Floats, *, d: int, q: int) -> Floats:
-    """Return the map of one fold from its training sums: gram (D, D), labels (D, T, q), within (T_C, D, D)."""
-    width = len(gram)
-    targets = np.hstack([gram[:d, d:], labels[:d].reshape(d, -1)])
-    rows = [_residual(least_squares(gram[:d, :d], targets).coefficients, width, d, plain=q + 1)]
-    for g, h in zip(within, within_labels, strict=True):
-        fit = least_squares(g[:d, :d], np.hstack([g[:d, d:], h[:d]]))
-        rows.append(_residual(fit.coefficients, width, d, plain=q + 1))
-    return np.vstack(rows)
+def _residual(coefficients: Floats, design: Design) -> Floats:
+    """Return maps (..., m, D) from z to residuals, for coefficients (..., d, m) of p, Y and hard labels.
 
-
-def _residual(coefficients: Floats, width: int, d: int, *, plain: int) -> Floats:
-    """Return rows that take z to its residuals: the first ``plain`` belong to columns of z itself."""
-    rows = np.zeros((coefficients.shape[1], width))
-    rows[:, :d] = -coefficients.T
-    rows[:plain, d : d + plain] = np.eye(plain)
-    return rows
+    The first q + 1 belong to columns of z itself; from a label only the fitted value can be subtracted here.
+    """
+    d, plain = design.d, design.q + 1
+    maps = np.zeros((*coefficients.shape[:-2], coefficients.shape[-1], design.width))
+    maps[..., :d] = -coefficients.swapaxes(-1, -2)
+    maps[..., :plain, d:] = np.eye(plain)
+    return maps

@@ -53,7 +53,7 @@ class Columns:
         """Return the chosen rows."""
         ids = self.id
         if ids is not None:
-            ids = ids[rows] if isinstance(rows, slice) else ids.filter(pa.array(rows))
+            ids = ids[rows] if isinstance(rows, slice) else ids.filter(_mask(rows))
         return Columns(
             outcome=self.outcome[rows],
             score=self.score[:, rows],
@@ -64,6 +64,12 @@ class Columns:
             fold=None if self.fold is None else self.fold[rows],
             id=ids,
         )
+
+
+def _mask(rows: NDArray[np.bool_]) -> pa.BooleanArray:
+    # pa.array would import pandas, if installed, to see whether it was handed a Series: half a second.
+    bits = pa.py_buffer(np.packbits(rows, bitorder="little"))
+    return pa.BooleanArray.from_buffers(pa.bool_(), len(rows), [None, bits])
 
 
 class Batch(NamedTuple):
