@@ -11,7 +11,7 @@ from softlabel.report.files import write_whole
 from softlabel.report.summary import wrapped
 from softlabel.results import Diagnosis
 from softlabel.results.text import interval_text, number
-from softlabel.simulate import CLINIC_EFFECT, clinic
+from softlabel.simulate import CLINIC_TRUTH, clinic
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,9 +71,9 @@ def epilogue(diagnosis: Diagnosis, path: str | None) -> str:
     lines = [
         "What the threshold would have cost",
         wrapped(
-            f"The patients were simulated with an effect of {CLINIC_EFFECT:g} days. Calling everyone above {_THRESHOLD:g} "
+            f"The patients were simulated with an effect of {CLINIC_TRUTH.effect:g} days. Calling everyone above {_THRESHOLD:g} "
             f"a case gives {number(hard.estimate)} ({interval_text(hard.interval)}): kappa predicted "
-            f"{number(kappa)} x {CLINIC_EFFECT:g} = {number(kappa and kappa * CLINIC_EFFECT)} before a single outcome was "
+            f"{number(kappa)} x {CLINIC_TRUTH.effect:g} = {number(kappa and kappa * CLINIC_TRUTH.effect)} before a single outcome was "
             f"looked at. The score itself gives {number(soft.estimate)} ({interval_text(soft.interval)})."
         ),
     ]
