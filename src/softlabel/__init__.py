@@ -7,7 +7,9 @@
 'supervised'
 """
 
-from softlabel import simulate
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from softlabel.diagnose import diagnose
 from softlabel.diagnostics import attenuation
 from softlabel.errors import (
@@ -20,6 +22,9 @@ from softlabel.errors import (
 )
 from softlabel.estimators import confident, hard, soft, supervised
 from softlabel.results import Diagnosis, Estimate
+
+if TYPE_CHECKING:
+    from softlabel import simulate
 
 __version__ = "0.1.0"
 
@@ -41,3 +46,10 @@ __all__ = [
     "soft",
     "supervised",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Simulation needs scipy.special, which takes longer to import than everything else together.
+    if name == "simulate":
+        return importlib.import_module("softlabel.simulate")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

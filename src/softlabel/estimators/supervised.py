@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr
 
 from softlabel.errors import InputError, did_you_mean
 from softlabel.estimators.arrays import controls_array, group_array, vector
-from softlabel.moments.solve import RANK_TOLERANCE
+from softlabel.moments.solve import RANK_TOLERANCE, independent
 from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
@@ -121,14 +120,10 @@ def check_covariance(covariance: str) -> None:
 
 def _orthonormal(controls: Floats, n: int) -> Floats:
     """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
-    constant = np.full((n, 1), n**-0.5)
+    constant = np.full((1, n), n**-0.5)
     centred = controls - controls.mean(axis=1, keepdims=True)
-    scale = np.sqrt(np.square(centred).mean(axis=1))
-    magnitude = np.abs(controls).max(axis=1, initial=0.0)
-    varies = scale > RANK_TOLERANCE * magnitude
-    if not varies.any():
-        return constant
-    q, r, _ = qr((centred[varies] / scale[varies, None]).T, mode="economic", pivoting=True)
-    # Diagonal of r squared is the variance left by the columns before: the same tolerance as for moments.
-    pivots = np.square(np.diagonal(r))
-    return np.hstack([constant, q[:, : int((pivots > RANK_TOLERANCE * pivots[0]).sum())]])
+    size = np.sqrt(np.square(centred).sum(axis=1, keepdims=True))
+    varies = size[:, 0] > RANK_TOLERANCE * np.sqrt(n) * np.abs(controls).max(axis=1, initial=0.0)
+    scaled = centred[varies] / size[varies]
+    free = independent(scaled @ scaled.T, np.ones(len(scaled), dtype=np.bool_))
+    return np.linalg.qr(np.vstack([constant, scaled[free]]).T).Q

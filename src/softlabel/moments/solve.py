@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RANK_TOLERANCE", "Fit", "least_squares"]
+__all__ = ["RANK_TOLERANCE", "Fit", "independent", "least_squares"]
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
     varies = spread > _CONSTANT * np.diagonal(gram, axis1=-2, axis2=-1)[..., 1:]
     scale = np.sqrt(np.where(varies, spread, 1.0))[..., None]
     correlation = centred / (scale * scale.swapaxes(-1, -2))
-    free = _independent(correlation, varies)
+    free = independent(correlation, varies)
     # A redundant column becomes an equation of its own, "coefficient = 0", so that the stack solves at once.
     both = free[..., :, None] & free[..., None, :]
     system = np.where(both, correlation, np.eye(correlation.shape[-1]))
@@ -72,8 +72,11 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
     )
 
 
-def _independent(correlation: Floats, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which columns (..., d) are independent of those before them."""
+def independent(correlation: Floats, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which columns (..., d) of a correlation matrix (..., d, d) are independent of those before them.
+
+    Only columns that vary, (..., d), are considered.
+    """
     if varies.all():
         try:
             factor = np.linalg.cholesky(correlation)

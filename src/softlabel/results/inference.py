@@ -1,10 +1,11 @@
-"""From an estimate and its standard error to an interval and a p-value."""
+"""From an estimate and its standard error to an interval and a p-value.
+
+scipy.special is imported where it is used: it takes longer to import than everything else together.
+"""
 
 from __future__ import annotations
 
 import math
-
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from softlabel.errors import InputError
 
@@ -30,6 +31,8 @@ def quantile(level: float, df: float | None) -> float:
     >>> round(quantile(0.95, None), 4), round(quantile(0.95, 10), 4)
     (1.96, 2.2281)
     """
+    from scipy.special import ndtri, stdtrit
+
     upper = 0.5 + level / 2
     return float(ndtri(upper) if df is None else stdtrit(df, upper))
 
@@ -42,6 +45,8 @@ def p_value(estimate: float, std_error: float, df: float | None) -> float:
     >>> f"{p_value(10.0, 1.0, None):.3g}"
     '1.52e-23'
     """
+    from scipy.special import ndtr, stdtr
+
     if std_error == 0:
         return 1.0 if estimate == 0 else 0.0
     z = -math.fabs(estimate / std_error)
