@@ -111,15 +111,17 @@ def reference(by: str | None) -> Diagnosis:
     return diagnose(TABLE, **ROLES, id=by, threads=1)
 
 
-def test_the_comparison_sees_a_change_in_the_eleventh_digit_and_no_less() -> None:
-    day = TABLE["days"].to_numpy()
-    rate = TABLE.schema.get_field_index("days")
+def test_the_comparison_sees_the_ninth_digit_and_not_the_twelfth() -> None:
+    def scaled(factor: float) -> list[str]:
+        at = TABLE.schema.get_field_index("days")
+        days = pa.array(TABLE["days"].to_numpy() * factor)
+        d = diagnose(TABLE.set_column(at, "days", days), **ROLES, id="visit")
+        # These two hash the very bits of the rows.
+        return [line for line in _differences(d, start) if "fingerprint" not in line and "n_eff" not in line]
 
-    def scaled(by: float) -> Diagnosis:
-        return diagnose(TABLE.set_column(rate, "days", pa.array(day * by)), **ROLES, id="visit")
-
-    assert any("estimate" in line for line in _differences(scaled(1.0), scaled(1 + 1e-9)))
-    assert [line for line in _differences(scaled(1.0), scaled(1 + 1e-12)) if "fingerprint" not in line] == []
+    start = diagnose(TABLE, **ROLES, id="visit")
+    assert any("estimate" in line for line in scaled(1 + 1e-9))
+    assert scaled(1 + 1e-12) == []
 
 
 # ------------------------------------------------------------------------------ sources, order, pieces
@@ -165,7 +167,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "pandas": lambda _: TABLE.to_pandas(),
     "pandas nullable": lambda _: TABLE.to_pandas().convert_dtypes(),
     "pandas arrow": lambda _: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
-    "pandas float32 index": lambda _: TABLE.to_pandas().set_index("frailty", drop=False),
+    "pandas with an index": lambda _: TABLE.to_pandas().set_index("frailty", drop=False),
     "polars": lambda _: pl.from_arrow(TABLE),
     "polars pieces": lambda _: pl.concat([pl.DataFrame(TABLE[:5_000]), pl.DataFrame(TABLE[5_000:])], rechunk=False),
     "arrow in small chunks": lambda _: _chunked(700),
@@ -196,7 +198,7 @@ ORDERS: dict[str, Callable[[], NDArray[Any]]] = {
     "shuffled": lambda: np.random.default_rng(1).permutation(len(TABLE)),
     "by outcome": lambda: np.argsort(TABLE["days"].to_numpy()),
     "by score": lambda: np.argsort(TABLE["p"].to_numpy()),
-    "labelled last": lambda: np.argsort(~np.asarray(TABLE["g"].is_null()), kind="stable")[::-1].copy()[::-1],
+    "labelled last": lambda: np.argsort(~np.asarray(TABLE["g"].is_null()), kind="stable"),
     "labelled first": lambda: np.argsort(np.asarray(TABLE["g"].is_null()), kind="stable"),
 }
 

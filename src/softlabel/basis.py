@@ -39,7 +39,5 @@ class LinearBasis:
 def make_basis(basis: str, controls: tuple[str, ...]) -> LinearBasis:
     """Return the basis of that name for these controls."""
     if basis not in BASES:
-        raise InputError(
-            expected="the name of a basis", found=f"basis={basis!r}", fix=did_you_mean(str(basis), BASES)
-        )
+        raise InputError(expected="the name of a basis", found=f"basis={basis!r}", fix=did_you_mean(str(basis), BASES))
     return LinearBasis(controls)

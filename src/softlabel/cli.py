@@ -57,9 +57,7 @@ class _Version(argparse.Action):
     """Print the version; looked up only when asked for, for it is slow."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
-        super().__init__(
-            option_strings, dest, nargs=0, default=argparse.SUPPRESS, help="print the version and stop"
-        )
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help="print the version and stop")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

@@ -18,9 +18,7 @@ RULES = ("paper",)
 def check_rule(rule: str, kappa_tolerance: float) -> None:
     """Raise unless this rule exists and its tolerance is a number it can use."""
     if rule not in RULES:
-        raise InputError(
-            expected="the name of a rule", found=f"rule={rule!r}", fix=did_you_mean(str(rule), RULES)
-        )
+        raise InputError(expected="the name of a rule", found=f"rule={rule!r}", fix=did_you_mean(str(rule), RULES))
     if not (isinstance(kappa_tolerance, int | float) and 0 < kappa_tolerance < 1):
         raise InputError(
             expected="kappa_tolerance to lie between 0 and 1",
@@ -65,9 +63,7 @@ def paper_rule(
         because.append(Reason("soft.unavailable", f"Soft cannot be computed: {soft.reason}"))
         return _verdict(supervised, "supervised", because)
     if supervised.std_error is None or soft_moment.std_error is None:
-        because.append(
-            Reason("supervised.unavailable", f"No baseline to compare with: {supervised.reason}")
-        )
+        because.append(Reason("supervised.unavailable", f"No baseline to compare with: {supervised.reason}"))
     else:
         # The sample deviation divides by n − 1 where the sandwich divides by n.
         paper_se = soft_moment.std_error * math.sqrt(soft_moment.n / max(soft_moment.n - 1, 1))
@@ -112,9 +108,7 @@ def _far(row: Attenuation, tolerance: float) -> bool:
 
 def _verdict(estimate: Estimate, choice: Choice, because: list[Reason]) -> Verdict:
     if estimate.estimate is None:
-        because.append(
-            Reason(f"{choice}.unavailable", f"{choice.capitalize()} cannot be computed: {estimate.reason}")
-        )
+        because.append(Reason(f"{choice}.unavailable", f"{choice.capitalize()} cannot be computed: {estimate.reason}"))
         sentence = f"No estimate can be recommended: {estimate.reason}."
         return Verdict(None, sentence, None, None, "paper", tuple(because))
     sentence = (

@@ -48,7 +48,7 @@ def diagnose(
     basis: str = "linear",
     folds: int | None = 5,
     seed: int = 0,
-    id: str | None = None,  # noqa: A002  (the word users have for it)
+    id: str | None = None,
     covariance: Covariance = "HC3",
     rule: str = "paper",
     kappa_tolerance: float = 0.05,
@@ -131,9 +131,7 @@ def diagnose(
     """
     study = Study(outcome, group, score, _names(controls), id, missing)
     count = check_folds(folds)
-    design = Design(
-        make_basis(basis, study.controls), Partition.of(thresholds, confident), count, check_seed(seed)
-    )
+    design = Design(make_basis(basis, study.controls), Partition.of(thresholds, confident), count, check_seed(seed))
     fold_rule = FoldRule(folds, "values" if id is None else "id")
     check_rule(rule, kappa_tolerance)
     check_covariance(covariance)
@@ -149,7 +147,7 @@ def diagnose(
         return study.read(chunk[1], chunk[0])
 
     analysis = analyse(chunks, read, design, fold_rule, verify=study.verify, threads=threads)
-    supervised = _supervised(analysis, group, covariance, level)
+    supervised = _supervised(analysis, covariance, level)
     soft, soft_moment = soft_estimates(analysis, level)
     hard = hard_estimates(analysis, level)
     estimates = Table((supervised, soft, soft_moment, *hard, *confident_estimates(analysis, level)))
@@ -215,7 +213,7 @@ def _open(study: Study, data: Any, labelled: Any) -> list[tuple[Part, Selection]
     return parts
 
 
-def _supervised(analysis: Analysis, group: str | None, covariance: Covariance, level: float) -> Estimate:
+def _supervised(analysis: Analysis, covariance: Covariance, level: float) -> Estimate:
     pieces = analysis.fit.labelled
     d = analysis.design.d
     rows = sum(map(len, pieces))
@@ -225,8 +223,7 @@ def _supervised(analysis: Analysis, group: str | None, covariance: Covariance, l
         analysis.design.basis.fill(piece.controls, controls[:, start : start + len(piece)])
         start += len(piece)
     outcome, labels = (
-        np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0)])
-        for name in ("outcome", "group")
+        np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0)]) for name in ("outcome", "group")
     )
     return supervised_fit(outcome, labels, controls, covariance=covariance, level=level)
 

@@ -94,9 +94,7 @@ def hash_ids(ids: pa.Array) -> Hashes:
         return _finish(h)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _finish(_hash_text(ids.cast(pa.large_string())))
-    raise InputError(
-        expected="the id to be a number or text", found=f"values of type {kind}", fix="Cast it to text"
-    )
+    raise InputError(expected="the id to be a number or text", found=f"values of type {kind}", fix="Cast it to text")
 
 
 def _hash_text(ids: pa.Array) -> Hashes:
@@ -136,7 +134,7 @@ def check_folds(folds: int | None) -> int:
     """Return the number of groups rows are dealt to: 1 for ``None``, which asks for in-sample nuisances."""
     if folds is None:
         return 1
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= 100:  # noqa: PLR2004
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= 100:
         raise InputError(
             expected="folds to be a whole number from 2 to 100, or None",
             found=f"folds={folds!r}",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import softlabel as sl
 from softlabel.simulate import MonteCarlo, run
 
@@ -28,9 +29,7 @@ class Discrete:
         self.id = id
 
     def __call__(self, rng: np.random.Generator) -> dict[str, float]:
-        d = sl.diagnose(
-            _discrete(rng), outcome="y", score="p", controls=["x"], id=self.id, confident=(), threads=1
-        )
+        d = sl.diagnose(_discrete(rng), outcome="y", score="p", controls=["x"], id=self.id, confident=(), threads=1)
         soft = d.estimate("soft")
         deattenuated = d.estimate("deattenuated", threshold=0.8)
         return {

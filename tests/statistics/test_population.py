@@ -1,6 +1,7 @@
 """Two million rows of the paper's design against exact population values from quadrature."""
 
 import pytest
+
 import softlabel as sl
 from softlabel.results import Diagnosis
 from softlabel.simulate import PaperDesign, Truth

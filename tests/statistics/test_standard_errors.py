@@ -1,6 +1,7 @@
 """Reported standard errors against the spread of 2,000 replications, and coverage."""
 
 import pytest
+
 from softlabel.simulate import Diagnosing, MonteCarlo, PaperDesign, run
 
 REPLICATIONS = 2_000
@@ -47,9 +48,7 @@ def test_intervals_cover_the_effect(runs: tuple[float, MonteCarlo], name: str) -
 def test_intervals_of_kappa_cover_its_population_value(runs: tuple[float, MonteCarlo]) -> None:
     sigma_u, monte_carlo = runs
     truth = PaperDesign(sigma_u=sigma_u).truth()
-    coverages = {
-        f"kappa {t:g}": (truth.hard_at(t).linear, f"kappa {t:g}") for t in (0.5, 0.7)
-    } | {
+    coverages = {f"kappa {t:g}": (truth.hard_at(t).linear, f"kappa {t:g}") for t in (0.5, 0.7)} | {
         f"kappa_confident {t:g}": (truth.confident_at(t).linear, f"kappa_confident {t:g}") for t in (0.55, 0.65)
     }
     for at, name in coverages.values():

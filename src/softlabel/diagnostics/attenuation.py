@@ -38,11 +38,11 @@ class AttenuationReport:
 
 def attenuation(
     p: ArrayLike,
-    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    X: ArrayLike | None = None,
     thresholds: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
     *,
     confident: Sequence[float] = (),
-    folds: int | None | ArrayLike = 5,
+    folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
 ) -> AttenuationReport:
@@ -98,14 +98,10 @@ def kappa_table(analysis: Analysis, level: float) -> Table[Attenuation]:
     design, sums = analysis.design, analysis.sums["hard"]
     fit = solved(sums, analysis.points.hard, design.q)["kappa"]
     rows = []
-    for i, (threshold, counts) in enumerate(
-        zip(design.partition.thresholds, hard_counts(analysis), strict=True)
-    ):
+    for i, (threshold, counts) in enumerate(zip(design.partition.thresholds, hard_counts(analysis), strict=True)):
         why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
         kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
-        rows.append(
-            Attenuation(threshold, *kappa, counts.n, counts.above, design.basis.name, reason=why)
-        )
+        rows.append(Attenuation(threshold, *kappa, counts.n, counts.above, design.basis.name, reason=why))
     return Table(tuple(rows))
 
 
@@ -114,9 +110,7 @@ def confident_table(analysis: Analysis, level: float) -> Table[ConfidentAttenuat
     design, sums = analysis.design, analysis.sums["confident"]
     fit = solved(sums, analysis.points.confident, design.q)["kappa"]
     rows = []
-    for i, (threshold, counts) in enumerate(
-        zip(design.partition.confident, confident_counts(analysis), strict=True)
-    ):
+    for i, (threshold, counts) in enumerate(zip(design.partition.confident, confident_counts(analysis), strict=True)):
         left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
         why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
         kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
@@ -160,7 +154,5 @@ def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Ta
             labels = supervised.n * (supervised.std_error / row.std_error) ** 2
         elif reason is None:
             reason = "a standard error is zero"
-        rows.append(
-            LabelEquivalent(row.name, row.threshold, labels, "calibration and exclusion", reason=reason)
-        )
+        rows.append(LabelEquivalent(row.name, row.threshold, labels, "calibration and exclusion", reason=reason))
     return Table(tuple(rows))

@@ -20,14 +20,12 @@ _FEW = 50
 
 def notes(analysis: Analysis, rule: FoldRule, level: float) -> tuple[Note, ...]:
     """Return every note that applies to an analysis."""
-    return tuple(
-        [
-            *_sample_notes(analysis.fit.tally),
-            *_fold_notes(analysis, rule),
-            *_control_notes(redundant_controls(analysis)),
-            *_kappa_notes(analysis, level),
-            *_few_notes(analysis),
-        ]
+    return (
+        *_sample_notes(analysis.fit.tally),
+        *_fold_notes(analysis, rule),
+        *_control_notes(redundant_controls(analysis)),
+        *_kappa_notes(analysis, level),
+        *_few_notes(analysis),
     )
 
 
@@ -92,7 +90,9 @@ def _kappa_notes(analysis: Analysis, level: float) -> list[Note]:
     for confident in confident_table(analysis, level):
         if confident.kappa is not None and confident.kappa < confident.floor:
             why = _beyond(
-                confident.ci_high, confident.floor, "controls that do not act linearly, or a score off calibration"
+                confident.ci_high,
+                confident.floor,
+                "controls that do not act linearly, or a score off calibration",
             )
             found.append(
                 Note(

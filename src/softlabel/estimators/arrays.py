@@ -35,7 +35,7 @@ def controls_array(values: ArrayLike | None, n: int) -> Floats:
         return np.empty((0, n))
     array = _floats(values, "X")
     array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or len(array) != n:  # noqa: PLR2004
+    if array.ndim != 2 or len(array) != n:
         raise InputError(
             expected=f"X to have one row for each of the {n} outcomes or scores",
             found=f"shape {array.shape}",
@@ -92,7 +92,7 @@ def analyse_arrays(
     *,
     thresholds: tuple[float, ...] = (),
     confident: tuple[float, ...] = (),
-    folds: int | None | ArrayLike = 5,
+    folds: int | ArrayLike | None = 5,
     seed: int = 0,
 ) -> Analysis:
     """Run both passes over arrays: y and p (n,), x (k, n); ``folds`` may hold each row's fold."""
@@ -105,7 +105,10 @@ def analyse_arrays(
     else:
         given, count = _given_folds(folds, n)
     design = Design(
-        LinearBasis(tuple(f"x{j + 1}" for j in range(len(x)))), Partition.of(thresholds, confident), count, seed
+        LinearBasis(tuple(f"x{j + 1}" for j in range(len(x)))),
+        Partition.of(thresholds, confident),
+        count,
+        seed,
     )
     columns = Columns(y, p[None, :], x, np.full(n, np.nan), fold=given)
     batch = Batch(columns, columns.take(slice(0, 0)), Tally(rows=n, unlabelled=n))
@@ -116,7 +119,7 @@ def analyse_arrays(
 def _given_folds(folds: ArrayLike, n: int) -> tuple[NDArray[np.intp], int]:
     array = vector(folds, "folds", n)
     labels, which = np.unique(array, return_inverse=True)
-    if len(labels) < 2:  # noqa: PLR2004
+    if len(labels) < 2:
         raise InputError(
             expected="folds to name at least 2 folds", found=f"{len(labels)}", fix="Use folds=None for none"
         )

@@ -19,10 +19,10 @@ WITHIN = " within the confident set"
 def confident(
     y: ArrayLike,
     p: ArrayLike,
-    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    X: ArrayLike | None = None,
     threshold: float = 0.9,
     *,
-    folds: int | None | ArrayLike = 5,
+    folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
@@ -70,9 +70,7 @@ def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:
     design, sums = analysis.design, analysis.sums["confident"]
     fit = solved(sums, analysis.points.confident, design.q)["hard"]
     results = []
-    for i, (threshold, counts) in enumerate(
-        zip(design.partition.confident, confident_counts(analysis), strict=True)
-    ):
+    for i, (threshold, counts) in enumerate(zip(design.partition.confident, confident_counts(analysis), strict=True)):
         left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
         why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
         results.append(

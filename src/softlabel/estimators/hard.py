@@ -24,11 +24,11 @@ FORMS = ("orthogonal", "moment", "deattenuated")
 def hard(
     y: ArrayLike,
     p: ArrayLike,
-    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    X: ArrayLike | None = None,
     threshold: float = 0.5,
     *,
     form: Form = "orthogonal",
-    folds: int | None | ArrayLike = 5,
+    folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
@@ -68,9 +68,7 @@ def hard(
     """
     level = check_level(level)
     if form not in FORMS:
-        raise InputError(
-            expected="the form of hard", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS)
-        )
+        raise InputError(expected="the form of hard", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS))
     outcome = vector(y, "y")
     n = len(outcome)
     analysis = analyse_arrays(
@@ -85,9 +83,7 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
     fits = solved(sums, analysis.points.hard, design.q)
     no_score = collapse(analysis)
     results = []
-    for i, (threshold, counts) in enumerate(
-        zip(design.partition.thresholds, hard_counts(analysis), strict=True)
-    ):
+    for i, (threshold, counts) in enumerate(zip(design.partition.thresholds, hard_counts(analysis), strict=True)):
         why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
         for name, form, key in (
             ("hard", "orthogonal", "hard"),
@@ -96,14 +92,10 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
         ):
             reason = why or (no_score if key == "deattenuated" else None)
             if reason is not None:
-                results.append(
-                    not_estimated(name, reason, n, threshold=threshold, form=form, level=level)
-                )
+                results.append(not_estimated(name, reason, n, threshold=threshold, form=form, level=level))
                 continue
             point, covariance = fits[key].points[i, 0], fits[key].covariances[i, 0, 0]
             results.append(
-                estimated(
-                    name, float(point), float(covariance), n, threshold=threshold, form=form, level=level
-                )
+                estimated(name, float(point), float(covariance), n, threshold=threshold, form=form, level=level)
             )
     return results

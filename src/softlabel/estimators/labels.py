@@ -75,9 +75,7 @@ def solved(sums: InfluenceSums, at: LabelPoints, q: int) -> dict[str, Solved]:
     return results
 
 
-def why_not(
-    counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = ""
-) -> str | None:
+def why_not(counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = "") -> str | None:
     """Return why a hard label cannot be used, or ``None`` if it can; ``left`` is the mean of b² per row."""
     n, above = counts
     if n == 0:

@@ -25,10 +25,10 @@ FORMS = ("orthogonal", "moment")
 def soft(
     y: ArrayLike,
     p: ArrayLike,
-    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    X: ArrayLike | None = None,
     *,
     form: Form = "orthogonal",
-    folds: int | None | ArrayLike = 5,
+    folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
@@ -72,9 +72,7 @@ def soft(
     """
     level = check_level(level)
     if form not in FORMS:
-        raise InputError(
-            expected="the form of soft", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS)
-        )
+        raise InputError(expected="the form of soft", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS))
     outcome = vector(y, "y")
     n = len(outcome)
     analysis = analyse_arrays(outcome, score_array(p, n), controls_array(X, n), folds=folds, seed=seed)
@@ -111,9 +109,7 @@ def soft_estimates(analysis: Analysis, level: float) -> tuple[Estimate, Estimate
         point = first + divide(bread, core.moment[0, part, None])[:, 0]
         half = divide(bread, covariance[part, part])
         variance = divide(bread, half.T)
-        results.append(
-            estimated("soft", float(point[0]), float(variance[0, 0]), analysis.n, form=form, level=level)
-        )
+        results.append(estimated("soft", float(point[0]), float(variance[0, 0]), analysis.n, form=form, level=level))
     return results[0], results[1]
 
 

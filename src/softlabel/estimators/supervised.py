@@ -27,7 +27,7 @@ _FULL_LEVERAGE = 1 - 1e-8
 def supervised(
     y: ArrayLike,
     g: ArrayLike,
-    X: ArrayLike | None = None,  # noqa: N803  (the matrix of the literature)
+    X: ArrayLike | None = None,
     *,
     covariance: Covariance = "HC3",
     level: float = 0.95,
@@ -60,14 +60,10 @@ def supervised(
     level = check_level(level)
     outcome = vector(y, "y")
     group = group_array(g, len(outcome))
-    return supervised_fit(
-        outcome, group, controls_array(X, len(outcome)), covariance=covariance, level=level
-    )
+    return supervised_fit(outcome, group, controls_array(X, len(outcome)), covariance=covariance, level=level)
 
 
-def supervised_fit(
-    outcome: Floats, group: Floats, controls: Floats, *, covariance: str, level: float
-) -> Estimate:
+def supervised_fit(outcome: Floats, group: Floats, controls: Floats, *, covariance: str, level: float) -> Estimate:
     """Return the supervised estimate for outcome (n,), group (n,) and design columns (d − 1, n)."""
     check_covariance(covariance)
     n = len(outcome)

@@ -53,10 +53,6 @@ def score_batch(batch: Batch, nuisances: LinearNuisances, at: Points, design: De
     rows = batch.unlabelled
     hashes = hash_rows(rows)
     check = RowCheck.of(hashes).merge(RowCheck.of(hash_rows(batch.labelled)))
-    blocks = (
-        residuals(block, nuisances, design) for block in sorted_blocks(rows, hashes, design, nuisances.shift)
-    )
-    states = (
-        ScoreState({name: add(res, at) for name, add in ACCUMULATORS.items()}, RowCheck()) for res in blocks
-    )
+    blocks = (residuals(block, nuisances, design) for block in sorted_blocks(rows, hashes, design, nuisances.shift))
+    states = (ScoreState({name: add(res, at) for name, add in ACCUMULATORS.items()}, RowCheck()) for res in blocks)
     return reduce(ScoreState.merge, states, ScoreState({}, check))

@@ -108,9 +108,7 @@ def confident_sums(res: Residuals, at: Points) -> InfluenceSums:
     return _label_sums(res.b_c, res.a_c, res.r_c, at.confident, [], res)
 
 
-def _label_sums(
-    b: Floats, a: Floats, r: Floats, at: LabelPoints, extra: list[Floats], res: Residuals
-) -> InfluenceSums:
+def _label_sums(b: Floats, a: Floats, r: Floats, at: LabelPoints, extra: list[Floats], res: Residuals) -> InfluenceSums:
     t, q, n = b.shape
     hard = b * (r - _dots(at.hard, b))[:, None]
     left = a - np.stack([_dots(at.kappa[:, :, j], b) for j in range(q)], axis=1)

@@ -29,9 +29,7 @@ class ClusterSums:
 
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums over both sets of rows."""
-        return ClusterSums.of(
-            np.concatenate([self.ids, other.ids]), np.concatenate([self.values, other.values]).T
-        )
+        return ClusterSums.of(np.concatenate([self.ids, other.ids]), np.concatenate([self.values, other.values]).T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,9 +35,7 @@ class Block(NamedTuple):
     cluster: NDArray[np.uint64] | None
 
 
-def sorted_blocks(
-    columns: Columns, hashes: NDArray[np.uint64], design: Design, shift: Floats
-) -> Iterator[Block]:
+def sorted_blocks(columns: Columns, hashes: NDArray[np.uint64], design: Design, shift: Floats) -> Iterator[Block]:
     """Yield the rows in blocks of at most `BLOCK_ROWS`, each sorted by fold and code."""
     for start in range(0, len(columns), BLOCK_ROWS):
         piece = slice(start, start + BLOCK_ROWS)

@@ -72,9 +72,7 @@ class Partition:
                     fix="Use for instance thresholds=(.5, .9)",
                 )
             if len(set(values)) != len(values):
-                raise InputError(
-                    expected=f"{name} to differ", found=f"{name}={values}", fix="Give each one once"
-                )
+                raise InputError(expected=f"{name} to differ", found=f"{name}={values}", fix="Give each one once")
 
     @classmethod
     def of(cls, thresholds: Sequence[float], confident: Sequence[float]) -> Partition:
@@ -104,7 +102,7 @@ class Partition:
         start, most = self._lookup
         # A table of 1024 equal cells gives the code at the left end of p's cell; the few edges inside the
         # cell are then compared one at a time. Four times as fast as a binary search per row.
-        codes = start[(p * _LOOKUP).astype(np.intp)]
+        codes: NDArray[np.intp] = start[(p * _LOOKUP).astype(np.intp)]
         edges = np.append(self.edges, np.inf)
         for _ in range(most):
             codes += p > edges[codes]

@@ -67,9 +67,7 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
     slopes = np.linalg.solve(system, np.where(free[..., None], right / scale, 0.0)) / scale
     level = np.divide(cross[..., :1, :], total, out=np.zeros_like(cross[..., :1, :]), where=some)
     intercept = level - mean.swapaxes(-1, -2) @ slopes
-    return Fit(
-        np.concatenate([intercept, slopes], axis=-2), np.concatenate([some[..., 0], free], axis=-1)
-    )
+    return Fit(np.concatenate([intercept, slopes], axis=-2), np.concatenate([some[..., 0], free], axis=-1))
 
 
 def independent(correlation: Floats, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -45,10 +45,6 @@ def unpack(kind: str, data: bytes) -> tuple[str, dict[str, NDArray[np.generic]]]
             fix="Check that they are whole and come from softlabel",
         ) from error
     if packet.kind != kind:
-        raise StateError(
-            expected=f"the bytes of {kind}", found=packet.kind, fix="Read each state with its own class"
-        )
-    arrays = {
-        name: np.frombuffer(a.data, dtype=a.dtype).reshape(a.shape) for name, a in packet.arrays.items()
-    }
+        raise StateError(expected=f"the bytes of {kind}", found=packet.kind, fix="Read each state with its own class")
+    arrays = {name: np.frombuffer(a.data, dtype=a.dtype).reshape(a.shape) for name, a in packet.arrays.items()}
     return packet.design, arrays

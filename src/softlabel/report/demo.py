@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["STORY", "demo_table", "diagnose_demo", "epilogue", "write_demo"]
 
 _THRESHOLD = 0.9
-_ROLES = {"outcome": "days_in_hospital", "group": "delirium", "score": "p_delirium"}
+_OUTCOME, _GROUP, _SCORE = "days_in_hospital", "delirium", "p_delirium"
 _CONTROLS = ("age", "frailty", "emergency")
 
 STORY = "\n".join(
@@ -42,7 +42,7 @@ def demo_table(seed: int) -> pa.Table:
 
 def diagnose_demo(table: pa.Table) -> Diagnosis:
     """Return the diagnosis of the simulated patients."""
-    return diagnose(table, **_ROLES, controls=_CONTROLS)
+    return diagnose(table, outcome=_OUTCOME, group=_GROUP, score=_SCORE, controls=_CONTROLS)
 
 
 def write_demo(table: pa.Table, path: str) -> None:
@@ -68,17 +68,23 @@ def epilogue(diagnosis: Diagnosis, path: str | None) -> str:
     hard = diagnosis.estimate("hard", threshold=_THRESHOLD)
     soft = diagnosis.estimate("soft")
     kappa = dict(zip(diagnosis.kappa["threshold"], diagnosis.kappa["kappa"], strict=True))[_THRESHOLD]
+    effect = CLINIC_TRUTH.effect
+    predicted = "" if kappa is None else f"kappa predicted {number(kappa)} x {effect:g} = {number(kappa * effect)}"
     lines = [
         "What the threshold would have cost",
         wrapped(
-            f"The patients were simulated with an effect of {CLINIC_TRUTH.effect:g} days. Calling everyone above {_THRESHOLD:g} "
-            f"a case gives {number(hard.estimate)} ({interval_text(hard.interval)}): kappa predicted "
-            f"{number(kappa)} x {CLINIC_TRUTH.effect:g} = {number(kappa and kappa * CLINIC_TRUTH.effect)} before a single outcome was "
-            f"looked at. The score itself gives {number(soft.estimate)} ({interval_text(soft.interval)})."
+            f"The patients were simulated with an effect of {effect:g} days. Calling everyone above {_THRESHOLD:g} a "
+            f"case gives {number(hard.estimate)} ({interval_text(hard.interval)}); {predicted}, before a single "
+            f"outcome was looked at. The score itself gives {number(soft.estimate)} "
+            f"({interval_text(soft.interval)})."
         ),
     ]
     if path:
         controls = " ".join(_CONTROLS)
-        roles = " ".join(f"--{role} {column}" for role, column in _ROLES.items())
-        lines += ["", "The same from the file", f"  softlabel diagnose {path} {roles} --controls {controls}"]
+        lines += [
+            "",
+            "The same from the file",
+            f"  softlabel diagnose {path} --outcome {_OUTCOME} --group {_GROUP} --score {_SCORE} \\",
+            f"    --controls {controls}",
+        ]
     return "\n".join(lines)

@@ -40,9 +40,7 @@ def _verdict(d: Diagnosis) -> str:
     lines = [f"Verdict ({_RULES[d.verdict.rule]})"]
     if not d.sample.labelled:
         lines.append(wrapped("No labelled rows: calibration and exclusion are taken on trust."))
-    lines.append(
-        wrapped(f"{d.verdict.sentence} This rule compares precision only: it cannot see bias.")
-    )
+    lines.append(wrapped(f"{d.verdict.sentence} This rule compares precision only: it cannot see bias."))
     return "\n".join(lines)
 
 

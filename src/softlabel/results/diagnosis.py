@@ -84,11 +84,9 @@ class Diagnosis:
         names = list(dict.fromkeys(row.name for row in self.estimates))
         rows = [row for row in self.estimates if row.name == name]
         if not rows:
-            raise InputError(
-                expected="the name of an estimator", found=repr(name), fix=did_you_mean(name, names)
-            )
+            raise InputError(expected="the name of an estimator", found=repr(name), fix=did_you_mean(name, names))
         at = sorted({row.threshold for row in rows if row.threshold is not None})
-        if threshold not in (at or [None]):
+        if threshold not in at and not (threshold is None and not at):
             raise InputError(
                 expected=f"threshold for {name!r} to be one of {at}" if at else f"no threshold for {name!r}",
                 found=f"threshold={threshold}",

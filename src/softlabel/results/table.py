@@ -63,9 +63,9 @@ class Table(Generic[Row]):
 
     def to_arrow(self) -> pa.Table:
         """Return a PyArrow table."""
-        import pyarrow
+        import pyarrow as pa
 
-        return pyarrow.table(self.to_dict())
+        return pa.table(self.to_dict())
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas DataFrame (pandas must be installed)."""

@@ -18,7 +18,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if value == 0:
         return "0"
     size = abs(value)
-    if not 1e-4 <= size < 1e9:  # noqa: PLR2004
+    if not 1e-4 <= size < 1e9:
         return f"{value:.{digits - 1}e}"
     rounded = float(f"{value:.{digits - 1}e}")
     whole = len(str(int(abs(rounded)))) if abs(rounded) >= 1 else 1 - _leading_zeros(abs(rounded))

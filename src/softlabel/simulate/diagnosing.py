@@ -75,9 +75,12 @@ def _labelled(d: Diagnosis) -> Iterator[tuple[str, _Numbers]]:
         yield label, (row.estimate, row.std_error, row.ci_low, row.ci_high)
     for name, table in (("kappa", d.kappa), ("kappa_confident", d.kappa_confident)):
         for factor in table:
-            yield f"{name} {factor.threshold:g}", (
-                factor.kappa,
-                factor.std_error,
-                factor.ci_low,
-                factor.ci_high,
+            yield (
+                f"{name} {factor.threshold:g}",
+                (
+                    factor.kappa,
+                    factor.std_error,
+                    factor.ci_low,
+                    factor.ci_high,
+                ),
             )

@@ -136,9 +136,7 @@ class PaperDesign:
         confident
             Thresholds of the confident sets ``{max(p, 1-p) > t}``, from 0.5 to below 1.
         """
-        problem = Problem(
-            sigma_u=self.sigma_u, tau=self.tau, length=hypot(*self.beta_r), variance=self.noise**2
-        )
+        problem = Problem(sigma_u=self.sigma_u, tau=self.tau, length=hypot(*self.beta_r), variance=self.noise**2)
         return population(
             problem,
             _thresholds("thresholds", thresholds, least=np.nextafter(0.0, 1.0)),
@@ -160,7 +158,5 @@ def _thresholds(name: str, values: Sequence[float], *, least: float) -> tuple[fl
     wrong = [t for t in checked if not least <= t < 1.0]
     if wrong:
         shown = "strictly between 0 and 1" if least < 0.5 else "from 0.5 to below 1"
-        raise InputError(
-            expected=f"{name} {shown}", found=", ".join(map(str, wrong)), fix="Leave these thresholds out"
-        )
+        raise InputError(expected=f"{name} {shown}", found=", ".join(map(str, wrong)), fix="Leave these thresholds out")
     return checked

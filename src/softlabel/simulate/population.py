@@ -108,11 +108,7 @@ def _soft(nodes: _Nodes, whole: tuple[Array, Array, Array], shift: Array) -> tup
     v_star = line.mean(m2 + shift**2)
     # E[residual² p(1-p) | s], with p(1-p) = spread + skew (p-r) - (p-r)².
     bernoulli = line.mean(
-        law.spread * m2
-        + law.skew * m3
-        - m4
-        + 2.0 * shift * (law.skew * m2 - m3)
-        + shift**2 * (law.spread - m2)
+        law.spread * m2 + law.skew * m3 - m4 + 2.0 * shift * (law.skew * m2 - m3) + shift**2 * (law.spread - m2)
     )
     fourth = line.mean(m4 + 4.0 * shift * m3 + 6.0 * shift**2 * m2 + shift**4)
     avar = (problem.tau**2 * bernoulli + problem.variance * v_star) / v_star**2

@@ -125,9 +125,7 @@ class MonteCarlo:
     def column(self, name: str) -> tuple[float | None, ...]:
         """Return one column, None where a replication has no value."""
         if name not in self.names:
-            raise InputError(
-                expected="the name of a column", found=repr(name), fix=did_you_mean(name, self.names)
-            )
+            raise InputError(expected="the name of a column", found=repr(name), fix=did_you_mean(name, self.names))
         at = self.names.index(name)
         return tuple(row[at] for row in self.rows)
 

@@ -126,9 +126,7 @@ def _check_importable(work: Work) -> None:
     try:
         pickled = pickle.dumps(work)
     except Exception as error:  # pickle raises what it likes
-        raise InputError(
-            expected="an experiment that other processes can import", found=str(error), fix=fix
-        ) from error
+        raise InputError(expected="an experiment that other processes can import", found=str(error), fix=fix) from error
     # In an interactive session __main__ has no file that another process could read.
     if b"__main__" in pickled and not hasattr(sys.modules["__main__"], "__file__"):
         raise InputError(

@@ -92,7 +92,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _score_advice(low: float, high: float) -> str:
-    if low >= 0 and high <= 100:  # noqa: PLR2004
+    if low >= 0 and high <= 100:
         return "It looks like a percentage: divide it by 100"
     if low < 0 < high:
         return "It looks like a logit: pass 1/(1+exp(-score))"
