@@ -136,7 +136,8 @@ def _hard(nodes: _Nodes, threshold: float) -> HardTruth:
     residuals = (rest - slope * line.z, -share - slope * line.z)
     linear = _attenuation(nodes, (above, upto), residuals, nodes.misfit, share=1.0)
     exact = _attenuation(nodes, (above, upto), (upto.mass, -above.mass), np.zeros_like(line.z), share=1.0)
-    crossed = line.mean(above.first)
+    # E[a 1{p > t}] = -E[a 1{p <= t}]: again from the rarer label.
+    crossed = line.mean(above.first) if threshold >= 0.5 else -line.mean(upto.first)
     return HardTruth(
         threshold=threshold,
         share=share,

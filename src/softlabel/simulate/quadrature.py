@@ -1,8 +1,9 @@
 """Integrals over the paper's design: closed forms in p given s, a trapezoid rule in s.
 
-Given ``s`` the score is ``Beta(r k0, (1-r) k0)`` with density f. With
-``W(x) = x^(r k0) (1-x)^((1-r) k0) / B`` one has ``W' = k0 (r - x) f``, and integrating by parts gives
-every truncated moment *about r* from the tail mass and ``W(t)``, without cancellation.
+Given ``s`` the score is ``Beta(r k0, (1-r) k0)`` with density f. Its tail mass and its tail mean are
+incomplete beta functions, the mean's with a shifted parameter, good to the last bits; no Beta
+function is evaluated, whose logarithm is not. With ``W = x (1-x) f`` one has
+``W' = k0 (r - x) f``, and integrating by parts gives every further truncated moment *about r*.
 
 Over ``s`` the integrands are analytic and the density is normal, so the trapezoid rule on the whole
 line converges faster than any power of its step (Trefethen & Weideman, *The exponentially
@@ -18,7 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincc, betaln, expit
+from scipy.special import betainc, betaincc, expit
 
 from softlabel.errors import DataError
 
@@ -34,7 +35,7 @@ _FIRST_STEP = 0.25
 _CORE = 0.05
 _HALVINGS = 9
 # An integral has settled when halving the step moves it by less than this share of the integral of
-# its absolute value. The error left is far smaller; rounding in log B sets a floor of about 1e-12.
+# its absolute value. The error left is far smaller; rounding sets a floor of about 1e-14.
 _SETTLED = 1e-11
 # A Beta parameter this small means that p is 0 or 1 with certainty, to the last bit.
 _LEAST = 1e-300
@@ -179,28 +180,39 @@ class Law:
         return second, third, 3.0 * (self.spread * second + self.skew * third) / (self.k0 + 3.0)
 
     def mean_absolute(self) -> Array:
-        """Return ``E[|p-r| | s] = 2 W(r)/k0``; shape (nodes,)."""
-        alpha, beta = self._parameters()
-        return 2.0 / self.k0 * self._edge(alpha / self.k0, beta / self.k0)
+        """Return ``E[|p-r| | s] = 2 E[(p-r) 1{p > r} | s]``; shape (nodes,)."""
+        # 1-p lies as far from 1-r as p from r.
+        rarer = np.minimum(self.r, self.r_c)
+        alpha, beta = np.maximum(rarer * self.k0, _LEAST), (1.0 - rarer) * self.k0
+        gained = betaincc(alpha + 1.0, beta, rarer) - betaincc(alpha, beta, rarer)
+        return np.asarray(2.0 * rarer * gained)
 
     def above(self, threshold: float, rest: float | None = None) -> Piece:
         """Return the piece ``p > threshold``; ``rest`` is ``1 - threshold`` where that is the exact one."""
         t, t_c = threshold, 1.0 - threshold if rest is None else rest
-        alpha, beta = self._parameters()
-        # Of t and 1-t the smaller is the exact one, and so with r and 1-r.
+        alpha, beta = np.maximum(self.r * self.k0, _LEAST), np.maximum(self.r_c * self.k0, _LEAST)
         low = t <= t_c
-        mass = np.asarray(betaincc(alpha, beta, t) if low else betainc(beta, alpha, t_c), dtype=np.float64)
-        edge, gap = self._edge(t, t_c), t - self.r if low else self.r_c - t_c
+
+        def tail(one: Array, other: Array) -> Array:
+            # Of t and 1-t the smaller is the exact one, and so with r and 1-r.
+            return np.asarray(betaincc(one, other, t) if low else betainc(other, one, t_c))
+
+        mass, gap = tail(alpha, beta), t - self.r if low else self.r_c - t_c
+        # E[p 1] and E[(1-p) 1] are tails with one parameter shifted; the smaller of the two is used.
+        small = self.r <= 0.5
+        shifted = tail(np.where(small, alpha + 1.0, alpha), np.where(small, beta, beta + 1.0))
+        first = np.where(small, self.r * (shifted - mass), self.r_c * (mass - shifted))
         known = np.where(mass > 0.0, mass, 1.0)
-        mean = edge / self.k0 / known
-        second = (gap * edge + self.spread * mass + self.skew * mean * mass) / (self.k0 + 1.0)
-        within = second - mean**2 * mass
-        if t >= t_c:
+        mean = first / known
+        second = (self.k0 * gap * first + self.spread * mass + self.skew * first) / (self.k0 + 1.0)
+        within = second - mean * first
+        if not low:
             far = gap > 3.0 * np.sqrt(t * t_c / (self.k0 + 1.0))
             mean_far, variance_far = self._far_above(t, t_c, gap)
             mean = np.where(far, mean_far, mean)
             within = np.where(far, variance_far * mass, within)
-        return Piece(mass=mass, first=mean * mass, second=within + mean**2 * mass, mean=mean, within=within)
+        first = mean * mass
+        return Piece(mass=mass, first=first, second=within + mean * first, mean=mean, within=within)
 
     def below(self, threshold: float) -> Piece:
         """Return the piece ``1 - p > threshold``."""
@@ -213,14 +225,6 @@ class Law:
     def mirrored(self) -> "Law":
         """Return the law of ``1 - p``."""
         return Law(s=-self.s, k0=self.k0)
-
-    def _parameters(self) -> tuple[Array, Array]:
-        return np.maximum(self.r * self.k0, _LEAST), np.maximum(self.r_c * self.k0, _LEAST)
-
-    def _edge(self, x: float | Array, x_c: float | Array) -> Array:
-        """Return ``W(x)``, given x and 1 - x."""
-        alpha, beta = self._parameters()
-        return np.asarray(np.exp(alpha * np.log(x) + beta * np.log(x_c) - betaln(alpha, beta)))
 
     def _far_above(self, t: float, t_c: float, gap: Array) -> tuple[Array, Array]:
         """Return mean minus r, and variance, of p beyond a threshold of 1/2 or more that is far above r.

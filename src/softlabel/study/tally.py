@@ -15,12 +15,15 @@ __all__ = ["Tally", "tally"]
 
 Floats = NDArray[np.float64]
 
+# Fourth powers of residuals are summed, and 1e70 to the fourth is still a float64; so is its inverse.
+LARGEST = 1e70
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Counts over rows; a commutative monoid under `merge` with ``Tally()`` as identity.
 
-    ``missing`` and ``infinite`` count per column; ``low`` and ``high`` are the extremes of the score.
+    ``missing`` and ``infinite`` count per column; ``extremes`` are the least and largest finite value of each.
     """
 
     rows: int = 0
@@ -31,8 +34,7 @@ class Tally:
     missing: Mapping[str, int] = field(default_factory=dict)
     infinite: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
-    low: float = math.inf
-    high: float = -math.inf
+    extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     not_binary: int = 0
     example: float | None = None
 
@@ -47,8 +49,7 @@ class Tally:
             missing=_add(self.missing, other.missing),
             infinite=_add(self.infinite, other.infinite),
             outside=self.outside + other.outside,
-            low=min(self.low, other.low),
-            high=max(self.high, other.high),
+            extremes=_widest(self.extremes, other.extremes),
             not_binary=self.not_binary + other.not_binary,
             example=other.example if self.example is None else self.example,
         )
@@ -72,15 +73,35 @@ class Tally:
         if self.not_binary:
             raise DataError(
                 expected=f"the group {group!r} to be 0, 1 or null",
-                found=f"{self.example:g} (and {self.not_binary - 1:,} more rows)",
+                found=f"other values in {self.not_binary:,} of {self.rows:,} rows, such as {self.example:g}",
                 fix="Code the group 0 or 1 and leave it null where it is unknown",
             )
         if self.outside:
+            low, high = self.extremes[score]
             raise DataError(
                 expected=f"the score {score!r} to lie in [0, 1]",
-                found=f"values from {self.low:g} to {self.high:g}, {self.outside:,} of {self.rows:,} rows outside",
-                fix=_score_advice(self.low, self.high),
+                found=f"values from {low:g} to {high:g}, {self.outside:,} of {self.rows:,} rows outside",
+                fix=_score_advice(low, high),
             )
+        for name, (low, high) in self.extremes.items():
+            size = max(abs(low), abs(high))
+            if size > LARGEST or 0 < size < 1 / LARGEST:
+                raise DataError(
+                    expected=f"{name!r} to have a size between {1 / LARGEST:g} and {LARGEST:g}, so that its powers "
+                    "stay within floating point",
+                    found=f"values from {low:g} to {high:g}",
+                    fix="Rescale the column, in another unit for instance",
+                )
+
+
+def _widest(
+    a: Mapping[str, tuple[float, float]], b: Mapping[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    both = dict(a)
+    for name, (low, high) in b.items():
+        other = both.get(name, (math.inf, -math.inf))
+        both[name] = (min(low, other[0]), max(high, other[1]))
+    return both
 
 
 def _add(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
@@ -114,14 +135,24 @@ def tally(
     n = len(labels)
     missing: dict[str, int] = {}
     infinite: dict[str, int] = {}
+    extremes: dict[str, tuple[float, float]] = {}
     bad = np.zeros(n, dtype=np.bool_)
+    too_large = np.zeros(n, dtype=np.bool_)
     for name, column in values.items():
-        finite = np.isfinite(column)
-        if not finite.all():
+        # The extremes of a column are finite exactly when all of it is, so the common case costs nothing more.
+        low, high = float(column.min(initial=math.inf)), float(column.max(initial=-math.inf))
+        if n and not (math.isfinite(low) and math.isfinite(high)):
+            finite = np.isfinite(column)
             absent = np.isnan(column)
             bad |= ~finite
             _count(missing, name, int(absent.sum()))
             _count(infinite, name, int(n - finite.sum() - absent.sum()))
+            low = float(column.min(initial=math.inf, where=finite))
+            high = float(column.max(initial=-math.inf, where=finite))
+        if low <= high:
+            extremes[name] = (low, high)
+            if max(-low, high) > LARGEST:
+                too_large |= np.abs(column) > LARGEST
     p = values[score]
     # NaN compares False, so a missing score counts as missing only.
     outside = (p < 0) | (p > 1)
@@ -131,10 +162,9 @@ def tally(
         bad |= ~known
         _count(missing, group or "group", int(n - known.sum()))
     dropped = int(bad.sum())
-    bad |= outside | not_binary
+    bad |= outside | not_binary | too_large
     usable = None if not bad.any() else ~bad
     chosen = known if usable is None else known & usable
-    seen = p[np.isfinite(p)]
     counts = Tally(
         rows=n,
         unlabelled=(n if usable is None else int(usable.sum())) - int(chosen.sum()),
@@ -144,8 +174,7 @@ def tally(
         missing=missing,
         infinite=infinite,
         outside=int(outside.sum()),
-        low=float(seen.min(initial=math.inf)),
-        high=float(seen.max(initial=-math.inf)),
+        extremes=extremes,
         not_binary=int(not_binary.sum()),
         example=float(labels[not_binary][0]) if not_binary.any() else None,
     )
