@@ -44,8 +44,9 @@ examples: $(VENV)/.ready-test ## run the examples of the docstrings and of the d
 
 check: test lint types imports examples ## all of the above that can fail
 
-bench: $(VENV)/.ready-demo ## measure how long `import softlabel` takes
+bench: $(VENV)/.ready-test ## measure: the import, and a diagnosis beside a regression
 	@$(BIN)/python benchmarks/import_time.py
+	@$(BIN)/python benchmarks/speed.py
 
 constraints: ## pin the newest versions of everything in constraints.txt
 	@rm -rf .cache/newest
