@@ -26,6 +26,7 @@ from softlabel.results import Diagnosis, Estimate, Sample, Settings, Table
 from softlabel.results.inference import check_level
 from softlabel.results.records import Column
 from softlabel.sources import Selection, open_source
+from softlabel.sources.coalesce import coalesced
 from softlabel.sources.threads import check_threads
 from softlabel.study import Batch, Part, Study
 
@@ -140,7 +141,7 @@ def diagnose(
 
     def chunks() -> Iterator[tuple[Part, pa.RecordBatch]]:
         for part, selection in parts:
-            for batch in selection.batches():
+            for batch in coalesced(selection.batches()):
                 yield part, batch
 
     def read(chunk: tuple[Part, pa.RecordBatch]) -> Batch:

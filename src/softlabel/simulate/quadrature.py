@@ -33,7 +33,7 @@ _REACH = 38.0
 _FIRST_STEP = 0.25
 # The c of s = c sinh(u); the answer does not depend on it, only the number of nodes does.
 _CORE = 0.05
-_HALVINGS = 9
+_HALVINGS = 8
 # An integral has settled when halving the step moves it by less than this share of the integral of
 # its absolute value. The error left is far smaller; rounding sets a floor of about 1e-14.
 _SETTLED = 1e-11
