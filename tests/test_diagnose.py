@@ -5,6 +5,7 @@ Every number of the Diagnosis is compared, by walking its JSON.
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -206,11 +207,27 @@ def test_any_order_of_rows_gives_the_same_numbers(order: str, by: str | None, re
     assert _differences(diagnose(_taken(rows), **ROLES, id=by), reference) == []
 
 
-@pytest.mark.parametrize("source", ["arrow in small chunks", "many parquet", "parquet in small row groups"])
-def test_threads_do_not_change_a_bit(source: str, by: str | None, tmp_path: Path) -> None:
+PIECES = ["arrow in small chunks", "many parquet", "parquet in small row groups"]
+
+
+@pytest.mark.parametrize("source", PIECES)
+def test_pieces_as_small_as_they_come_give_the_same_numbers_on_any_number_of_threads(
+    source: str, by: str | None, reference: Diagnosis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Small batches are joined before they are read; here they are not, so that there are many to merge.
+    monkeypatch.setattr(sys.modules["softlabel.diagnose"], "coalesced", iter)
     data = SOURCES[source](tmp_path)
-    one, *others = (diagnose(data, **ROLES, id=by, threads=k).to_json() for k in (1, 1, 2, 4, None))
-    assert others == [one] * 4
+    one, *others = (diagnose(data, **ROLES, id=by, threads=k) for k in (1, 1, 2, 4, None))
+    assert [d.to_json() for d in others] == [one.to_json()] * 4
+    assert _differences(one, reference) == []
+
+
+def test_threads_do_not_change_a_bit_of_a_table_of_many_batches() -> None:
+    # Batches are joined until they hold 65,536 rows, so these ten become four.
+    table = pa.concat_tables([_table(29_600, 400, seed) for seed in range(10)])
+    one, *others = (diagnose(table, **ROLES, threads=k) for k in (1, 4, 2, None))
+    assert [d.to_json() for d in others] == [one.to_json()] * 3
+    assert _differences(diagnose(table.combine_chunks(), **ROLES), one) == []
 
 
 def test_columns_without_a_role_do_not_matter(reference: Diagnosis, by: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from softlabel.diagnose import CONFIDENT, THRESHOLDS, diagnose
 from softlabel.errors import InputError, SoftlabelError
 from softlabel.report.demo import STORY, demo_table, diagnose_demo, epilogue, write_demo
-from softlabel.report.files import write_whole
+from softlabel.report.files import check_target, write_whole
 
 __all__ = ["main"]
 
@@ -23,6 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 done; 1 the data cannot answer; 2 wrong call; 130 interrupted. Errors are one paragraph on stderr.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character of some column's name shows its code instead.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
@@ -36,6 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SoftlabelError as error:
         print(f"softlabel: {error}", file=sys.stderr)
         return WRONG_CALL if isinstance(error, InputError) else CANNOT_ANSWER
+    except OSError as error:
+        # Only printing is left that can fail so: a full disk behind a redirection, say. What is still in the
+        # buffer would fail once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"softlabel: the output could not be written: {error.strerror or error}", file=sys.stderr)
+        return CANNOT_ANSWER
     return DONE
 
 
@@ -62,7 +73,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"softlabel {version('softlabel')}\n")
+        print(f"softlabel {version('softlabel')}")
+        parser.exit()
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -78,10 +90,10 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _demo(options: argparse.Namespace) -> None:
-    print(STORY)
     table = demo_table(options.seed)
-    if options.output:
+    if options.output is not None:
         write_demo(table, options.output)
+    print(STORY)
     diagnosis = diagnose_demo(table)
     print(diagnosis.summary())
     print(epilogue(diagnosis, options.output))
@@ -125,16 +137,23 @@ def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _folds(text: str) -> int | None:
-    return None if text == "none" else int(text)
+    if text == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor none") from None
 
 
 def _diagnose(options: argparse.Namespace) -> None:
+    if options.json not in (None, "-"):
+        check_target(options.json)
     asked = {name: value for name, value in vars(options).items() if name not in ("run", "files", "json")}
     diagnosis = diagnose(options.files, **asked)
     if options.json == "-":
         print(diagnosis.to_json(indent=2))
         return
-    if options.json:
+    if options.json is not None:
         text = diagnosis.to_json(indent=2) + "\n"
         write_whole(options.json, lambda path: _write_text(path, text))
     print(diagnosis.summary(), end="")

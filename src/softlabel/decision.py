@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from softlabel.errors import InputError, did_you_mean
 from softlabel.results import Attenuation, Estimate, Reason, Verdict
 from softlabel.results.records import Choice
-from softlabel.results.text import interval_text, number
+from softlabel.results.text import interval_text, number, percent
 
 __all__ = ["RULES", "check_rule", "paper_rule"]
 
 RULES = ("paper",)
 
 
-def check_rule(rule: str, kappa_tolerance: float) -> None:
-    """Raise unless this rule exists and its tolerance is a number it can use."""
+def check_rule(rule: str, kappa_tolerance: float) -> float:
+    """Return the tolerance as a plain number; raise unless the rule exists and can use it."""
     if rule not in RULES:
         raise InputError(expected="the name of a rule", found=f"rule={rule!r}", fix=did_you_mean(str(rule), RULES))
     if not (isinstance(kappa_tolerance, int | float) and 0 < kappa_tolerance < 1):
@@ -25,6 +25,7 @@ def check_rule(rule: str, kappa_tolerance: float) -> None:
             found=f"kappa_tolerance={kappa_tolerance!r}",
             fix="Use 0.05 to call kappa close to one from 0.95 to 1.05",
         )
+    return float(kappa_tolerance)
 
 
 def paper_rule(
@@ -63,7 +64,8 @@ def paper_rule(
         because.append(Reason("soft.unavailable", f"Soft cannot be computed: {soft.reason}"))
         return _verdict(supervised, "supervised", because)
     if supervised.std_error is None or soft_moment.std_error is None:
-        because.append(Reason("supervised.unavailable", f"No baseline to compare with: {supervised.reason}"))
+        code, missing = ("supervised", supervised) if supervised.std_error is None else ("soft_moment", soft_moment)
+        because.append(Reason(f"{code}.unavailable", f"No baseline to compare with: {missing.reason}"))
     else:
         # The sample deviation divides by n − 1 where the sandwich divides by n.
         paper_se = soft_moment.std_error * math.sqrt(soft_moment.n / max(soft_moment.n - 1, 1))
@@ -109,11 +111,11 @@ def _far(row: Attenuation, tolerance: float) -> bool:
 def _verdict(estimate: Estimate, choice: Choice, because: list[Reason]) -> Verdict:
     if estimate.estimate is None:
         because.append(Reason(f"{choice}.unavailable", f"{choice.capitalize()} cannot be computed: {estimate.reason}"))
-        sentence = f"No estimate can be recommended: {estimate.reason}."
+        sentence = "No estimate can be recommended. " + " ".join(f"{reason.message}." for reason in because)
         return Verdict(None, sentence, None, None, "paper", tuple(because))
     sentence = (
         f"Use {choice}: {number(estimate.estimate)} "
-        f"({estimate.level:.0%} interval {interval_text(estimate.interval)}). "
+        f"({percent(estimate.level)} interval {interval_text(estimate.interval)}). "
         + " ".join(f"{reason.message}." for reason in because)
     )
     return Verdict(choice, sentence, estimate.estimate, estimate.interval, "paper", tuple(because))

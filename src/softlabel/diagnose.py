@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -130,11 +130,11 @@ def diagnose(
     >>> d.estimate("soft").n, d.estimate("supervised").n
     (20000, 400)
     """
-    study = Study(outcome, group, score, _names(controls), id, missing)
+    study = Study(_name(outcome), _name(group), _name(score), _names(controls), _name(id), missing)
     count = check_folds(folds)
     design = Design(make_basis(basis, study.controls), Partition.of(thresholds, confident), count, check_seed(seed))
-    fold_rule = FoldRule(folds, "values" if id is None else "id")
-    check_rule(rule, kappa_tolerance)
+    fold_rule = FoldRule(None if folds is None else count, "values" if id is None else "id")
+    kappa_tolerance = check_rule(rule, kappa_tolerance)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
     parts = _open(study, data, labelled)
@@ -163,16 +163,16 @@ def diagnose(
         label_equivalents=label_equivalents(estimates, supervised),
         sample=_sample(analysis, fold_rule, " and ".join(selection.name for _, selection in parts)),
         settings=Settings(
-            outcome=outcome,
-            group=group,
-            score=score,
+            outcome=study.outcome,
+            group=study.group,
+            score=study.score,
             controls=study.controls,
             thresholds=design.partition.thresholds,
             confident=design.partition.confident,
             basis=basis,
-            folds=folds,
-            seed=seed,
-            id=id,
+            folds=fold_rule.count,
+            seed=design.seed,
+            id=study.id,
             covariance=covariance,
             rule=rule,
             kappa_tolerance=kappa_tolerance,
@@ -183,14 +183,19 @@ def diagnose(
     )
 
 
+def _name(column: Any) -> Any:
+    """Return a column's name as plain text, for NumPy has strings of its own; Study refuses what is no text."""
+    return str(column) if isinstance(column, str) else column
+
+
 def _names(controls: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(controls, str):
+    if isinstance(controls, str) or not isinstance(controls, Iterable):
         raise InputError(
             expected="controls to be a list of columns",
             found=repr(controls),
-            fix=f"Use controls=[{controls!r}]",
+            fix=f"Use controls=[{controls!r}]" if isinstance(controls, str) else "Use controls=[] for none",
         )
-    return tuple(controls)
+    return tuple(_name(control) for control in controls)
 
 
 def _open(study: Study, data: Any, labelled: Any) -> list[tuple[Part, Selection]]:

@@ -22,6 +22,7 @@ Hashes = NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = 0xFFFFFFFFFFFFFFFF
+_EXACT = 1 << 53
 
 
 def _splitmix(x: int) -> int:
@@ -55,7 +56,7 @@ def _add_column(h: Hashes, values: NDArray[np.float64], key: int) -> None:
 
 
 def hash_rows(columns: Columns) -> Hashes:
-    """Return one hash per row, (n,), of all its values; NaN (no label) is one value like any other.
+    """Return one hash per row, (n,), of all its values and its id; NaN (no label) is one value like any other.
 
     Examples
     --------
@@ -72,18 +73,23 @@ def hash_rows(columns: Columns) -> Hashes:
         # Every NaN has the same bits after this, whichever way it was made.
         clean = np.where(np.isnan(values), np.nan, values) if values is columns.group else values
         _add_column(h, clean, key)
+    if columns.id is not None:
+        h += hash_ids(columns.id) * np.uint64(_splitmix(key) | 1)
     return _finish(h)
 
 
 def hash_ids(ids: pa.Array) -> Hashes:
     """Return one hash per id, (n,); numbers hash by value, so 7 and 7.0 agree, text by its UTF-8 bytes."""
-    if ids.null_count:
+    kind = ids.type
+    absent = ids.null_count
+    if pa.types.is_floating(kind) and not absent:
+        absent = int(np.isnan(ids.to_numpy(zero_copy_only=False)).sum())
+    if absent:
         raise InputError(
             expected="an id in every row",
-            found=f"{ids.null_count:,} nulls in one batch",
+            found=f"{absent:,} missing in one batch",
             fix="Fill the id, or leave id= out",
         )
-    kind = ids.type
     if pa.types.is_dictionary(kind):
         ids = ids.cast(kind.value_type)
         kind = ids.type
@@ -91,6 +97,10 @@ def hash_ids(ids: pa.Array) -> Hashes:
         numbers = (ids.cast(pa.int8()) if pa.types.is_boolean(kind) else ids).to_numpy(zero_copy_only=False)
         h = np.zeros(len(ids), dtype=np.uint64)
         _add_column(h, numbers.astype(np.float64), _splitmix(1))
+        if numbers.dtype.kind in "iu":
+            # Beyond 2⁵³ neighbours share a float64: there the bits of the integer itself are added.
+            large = (numbers > _EXACT) | (numbers < -_EXACT) if numbers.dtype.kind == "i" else numbers > _EXACT
+            h += np.where(large, numbers.astype(np.uint64), np.uint64(0))
         return _finish(h)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _finish(_hash_text(ids.cast(pa.large_string())))
@@ -134,22 +144,22 @@ def check_folds(folds: int | None) -> int:
     """Return the number of groups rows are dealt to: 1 for ``None``, which asks for in-sample nuisances."""
     if folds is None:
         return 1
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= 100:
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= 100:
         raise InputError(
             expected="folds to be a whole number from 2 to 100, or None",
             found=f"folds={folds!r}",
             fix="Use folds=5, or folds=None to fit the nuisances in sample",
         )
-    return folds
+    return int(folds)
 
 
 def check_seed(seed: int) -> int:
     """Return the seed, or say what a seed is."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(
             expected="seed to be a whole number from 0", found=f"seed={seed!r}", fix="Use for instance seed=0"
         )
-    return seed
+    return int(seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,9 +121,7 @@ def test_a_stream_of_unknown_make_is_held_so_that_it_can_be_read_again() -> None
     source = open_source(data)
     for _ in range(2):
         assert [b["x"].to_pylist() for b in source.select(["x"]).batches()] == [[0, 1], [2, 3], [4]]
-    with pytest.raises(
-        InputError, match=r"OneShot to export its rows as an Arrow table; .*spent must be made anew"
-    ):
+    with pytest.raises(InputError, match=r"OneShot to export its rows as an Arrow table; .*spent must be made anew"):
         open_source(data)
 
 
@@ -166,13 +164,9 @@ def _pretend(module: str, name: str) -> object:
         (lambda: [{"x": 1}], "a list", "Convert it"),
     ],
 )
-def test_what_cannot_be_read_twice_or_at_all_is_refused(
-    make: Callable[[], Any], found: str, fix: str
-) -> None:
+def test_what_cannot_be_read_twice_or_at_all_is_refused(make: Callable[[], Any], found: str, fix: str) -> None:
     data = make()
-    with pytest.raises(
-        InputError, match=f"a pandas or Polars DataFrame, .*{re.escape(found)}.*{re.escape(fix)}"
-    ):
+    with pytest.raises(InputError, match=f"a pandas or Polars DataFrame, .*{re.escape(found)}.*{re.escape(fix)}"):
         open_source(data)
     if hasattr(data, "close"):
         data.close()

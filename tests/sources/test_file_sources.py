@@ -38,9 +38,7 @@ def _types(data: Any, *columns: str) -> list[str]:
 # Paths
 
 
-def test_a_home_folder_and_endings_in_capitals_are_understood(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_folder_and_endings_in_capitals_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     _file(tmp_path / "A.CSV.GZ", gzip.compress(b"y\n1\n"))
@@ -67,9 +65,7 @@ def test_names_for_messages(tmp_path: Path) -> None:
     assert open_source(f"{at}/*").name == "4 files"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "nowhere.csv", "no-*.parquet", "~/nowhere.csv", "s3://bucket/a.parquet"]
-)
+@pytest.mark.parametrize("name", ["", "nowhere.csv", "no-*.parquet", "~/nowhere.csv", "s3://bucket/a.parquet"])
 def test_a_path_to_nothing_is_named_as_given(name: str) -> None:
     with pytest.raises(InputError) as caught:
         open_source(name)
@@ -86,9 +82,7 @@ def test_a_directory_asks_for_a_glob(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a POSIX thing")
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(
-        InputError, match=r"pipe\.csv to be a file; found a pipe or device.*Save it to a file"
-    ):
+    with pytest.raises(InputError, match=r"pipe\.csv to be a file; found a pipe or device.*Save it to a file"):
         open_source(tmp_path / "pipe.csv")
 
 
@@ -148,9 +142,7 @@ def test_another_set_of_columns_is_named(tmp_path: Path, header: str, found: str
         (pa.dictionary(pa.int32(), pa.string()), pa.large_string(), "large_string"),
     ],
 )
-def test_types_that_fit_together(
-    tmp_path: Path, first: pa.DataType, second: pa.DataType, common: str
-) -> None:
+def test_types_that_fit_together(tmp_path: Path, first: pa.DataType, second: pa.DataType, common: str) -> None:
     def column(kind: pa.DataType) -> pa.Array:
         text = pa.types.is_dictionary(kind) or "string" in str(kind)
         values = [None] if kind == pa.null() else ["a"] if text else [True] if kind == pa.bool_() else [1]
@@ -167,9 +159,7 @@ def test_types_that_do_not_fit_name_the_file_and_the_column(tmp_path: Path, earl
     paths = [_file(tmp_path / f"{k}.csv", f"y,x\n1,{value}\n") for k, value in enumerate(["NA", early, late])]
     source = open_source(paths)
     assert source.select(["y"]).schema().names == ["y"]
-    with pytest.raises(
-        InputError, match=r"column 'x' to hold one kind of value in every file; found .* in .*2\.csv"
-    ):
+    with pytest.raises(InputError, match=r"column 'x' to hold one kind of value in every file; found .* in .*2\.csv"):
         source.select(["y", "x"])
 
 
@@ -294,9 +284,7 @@ def test_bytes_that_are_not_utf8_do_no_harm_without_a_role(tmp_path: Path) -> No
     ),
     limit=st.integers(1, 7),
 )
-def test_csv_gives_back_every_bit(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[Any], limit: int
-) -> None:
+def test_csv_gives_back_every_bit(tmp_path_factory: pytest.TempPathFactory, rows: list[Any], limit: int) -> None:
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("x", "s"), *rows])
@@ -321,9 +309,7 @@ def test_a_damaged_page_and_a_file_that_went_away(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4:30] = b"\xff" * 26
     rows = open_source(_file(path, bytes(content))).select(["x"])
-    with pytest.raises(
-        SourceError, match=r"to read .*a\.parquet to its end; found Couldn't deserialize thrift"
-    ):
+    with pytest.raises(SourceError, match=r"to read .*a\.parquet to its end; found Couldn't deserialize thrift"):
         list(rows.batches())
     path.unlink()
     with pytest.raises(SourceError, match=r"to read .*a\.parquet to its end; found .*No such file"):

@@ -17,10 +17,11 @@ Floats = NDArray[np.float64]
 
 
 class LabelCounts(NamedTuple):
-    """Rows in use and rows labelled one among them."""
+    """Rows in use, rows labelled one among them, and rows that the worst-off fold's nuisances were fitted on."""
 
     n: int
     above: int
+    train: int
 
 
 class Solved(NamedTuple):
@@ -34,7 +35,8 @@ def hard_counts(analysis: Analysis) -> list[LabelCounts]:
     """Return the counts at each threshold."""
     by_code = analysis.fit.moments.counts.sum(axis=0)
     labels = analysis.design.partition.labels[:, 0]
-    return [LabelCounts(int(by_code.sum()), int(by_code @ row)) for row in labels]
+    train = analysis.fewest_to_train()
+    return [LabelCounts(int(by_code.sum()), int(by_code @ row), train) for row in labels]
 
 
 def confident_counts(analysis: Analysis) -> list[LabelCounts]:
@@ -42,7 +44,7 @@ def confident_counts(analysis: Analysis) -> list[LabelCounts]:
     by_code = analysis.fit.moments.counts.sum(axis=0)
     part = analysis.design.partition
     return [
-        LabelCounts(int(by_code @ member), int(by_code @ (member * label)))
+        LabelCounts(int(by_code @ member), int(by_code @ (member * label)), analysis.fewest_to_train(member))
         for member, label in zip(part.members, part.confident_labels[:, 0], strict=True)
     ]
 
@@ -77,15 +79,15 @@ def solved(sums: InfluenceSums, at: LabelPoints, q: int) -> dict[str, Solved]:
 
 def why_not(counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = "") -> str | None:
     """Return why a hard label cannot be used, or ``None`` if it can; ``left`` is the mean of b² per row."""
-    n, above = counts
+    n, above, train = counts
     if n == 0:
         return f"no row has a score that is confident at {threshold:g}"
-    if above == 0:
-        return f"no score{where} is above {threshold:g}"
-    if above == n:
-        return f"every score{where} is above {threshold:g}"
+    if above in (0, n):
+        return f"{'every' if above else 'no'} score{where} is above {threshold:g}"
     if n <= columns + 1:
         return f"{n} rows{where} are too few for {columns + 1} coefficients"
+    if train <= columns:
+        return f"outside one fold there are {train} rows{where}, too few for {columns} coefficients"
     if left <= RANK_TOLERANCE * above / n * (1 - above / n):
         return f"the controls explain the hard label{where} completely"
     return None

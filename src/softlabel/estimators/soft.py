@@ -83,6 +83,9 @@ def collapse(analysis: Analysis) -> str | None:
     """Return why the score can tell nothing, or ``None`` if it can."""
     if analysis.n <= analysis.design.d + 1:
         return f"{analysis.n} unlabelled rows are too few for {analysis.design.d + 1} coefficients"
+    train = analysis.fewest_to_train()
+    if train <= analysis.design.d:
+        return f"outside one fold there are {train} rows, too few for {analysis.design.d} coefficients"
     variance = float(analysis.points.score_variance[0, 0])
     # The square of a constant score is known to 16 digits, its variance to what those leave.
     if variance <= 1e-24 * float(analysis.points.score_square[0]):

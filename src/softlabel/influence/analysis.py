@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from softlabel.errors import SourceChanged
+import numpy as np
+from numpy.typing import NDArray
+
+from softlabel.errors import DataError, SourceChanged
 from softlabel.influence.points import Points, points
 from softlabel.influence.score_pass import ScoreState, score_batch
 from softlabel.influence.sums import InfluenceSums
@@ -54,6 +57,17 @@ class Analysis:
         """Unlabelled rows."""
         return self.fit.moments.rows
 
+    def fewest_to_train(self, members: NDArray[np.bool_] | None = None) -> int:
+        """Return the rows that the nuisances of the worst-off fold were fitted on, (C,) members or all codes.
+
+        A fold without rows needs no nuisances.
+        """
+        counts = self.fit.moments.counts
+        by_fold = counts.sum(axis=1) if members is None else counts @ members
+        if self.nuisances.in_sample or not by_fold.any():
+            return int(by_fold.sum())
+        return int((by_fold.sum() - by_fold[by_fold > 0]).min())
+
 
 def analyse(
     chunks: Callable[[], Iterable[Chunk]],
@@ -72,6 +86,8 @@ def analyse(
     verify(fit.tally)
     n_effective = fit.sketch.effective_rows(fit.moments.rows)
     in_sample = rule.in_sample(n_effective, fit.moments.rows)
+    if not in_sample:
+        _check_folds_used(fit.moments.counts, rule)
     nuisances = fit_nuisances(fit.moments, design, in_sample=in_sample)
     at = points(fit.moments, nuisances, design)
     score = map_merge(
@@ -84,3 +100,13 @@ def analyse(
             fix="Run again once nothing writes to the data, or copy them first",
         )
     return Analysis(design, fit, n_effective, nuisances, at, score.sums)
+
+
+def _check_folds_used(counts: NDArray[np.int64], rule: FoldRule) -> None:
+    used = int((counts.sum(axis=1) > 0).sum())
+    if used < 2 and rule.by != "values":  # one row alone is a fold of its own, and has too few coefficients to say so
+        raise DataError(
+            expected=f"the {rule.by} to deal rows to at least 2 folds",
+            found="every row in one",
+            fix="Use an id with more distinct values, or folds=None to fit the nuisances in sample",
+        )

@@ -10,7 +10,20 @@ from pathlib import Path
 
 from softlabel.errors import InputError
 
-__all__ = ["write_whole"]
+__all__ = ["check_target", "write_whole"]
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Return the file that a name leads to, links followed; raise if it can be no file."""
+    # An empty name would otherwise stand for the folder we are in.
+    target = Path(os.path.realpath(path)) if os.fspath(path) else Path()
+    if (target.exists() and not target.is_file()) or not target.parent.is_dir():
+        raise InputError(
+            expected="a file to write in a folder that exists",
+            found=repr(os.fspath(path)),
+            fix="Make the folder first, or name another file",
+        )
+    return target
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
@@ -18,13 +31,7 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> 
 
     Whatever goes wrong, no half-written file is left and an existing one stays as it was.
     """
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise InputError(
-            expected="a file to write in a folder that exists",
-            found=str(path),
-            fix="Make the folder first, or name another file",
-        )
+    target = check_target(path)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
         os.close(handle)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from softlabel.results import Diagnosis, Estimate
-from softlabel.results.text import interval_text, number
+from softlabel.results.text import interval_text, number, percent
 
 __all__ = ["WIDTH", "summary", "wrapped"]
 
@@ -61,7 +61,7 @@ def _data(d: Diagnosis) -> str:
 
 def _effect(d: Diagnosis) -> str:
     worth = {row.name: row.labels for row in d.label_equivalents if row.threshold is None}
-    header = ["Effect", "estimate", "std. error", f"{d.settings.level:.0%} interval", "worth labelled rows"]
+    header = ["Effect", "estimate", "std. error", f"{percent(d.settings.level)} interval", "worth labelled rows"]
     chosen = [d.estimate("supervised"), d.estimate("soft")]
     rows = [
         [
@@ -69,7 +69,7 @@ def _effect(d: Diagnosis) -> str:
             number(row.estimate),
             number(row.std_error),
             interval_text(row.interval),
-            f"{row.n if row.name == 'supervised' else (worth.get(row.name) or 0):,.0f}",
+            _whole(row.n if row.name == "supervised" else worth.get(row.name)),
         ]
         for row in chosen
         if row.reason is None
@@ -98,7 +98,9 @@ def _thresholds(d: Diagnosis) -> str:
         for row in d.kappa
     ]
     header = ["Threshold", "rows above", "kappa", "hard = kappa x effect", "de-attenuated *"]
-    return "\n".join([*_aligned(header, rows), *_reasons(d, "hard"), wrapped(said)])
+    if not rows:
+        return "\n".join(["Score", wrapped(said)])
+    return "\n".join([*_aligned(header, rows), *_reasons(d, "hard"), *_reasons(d, "deattenuated"), wrapped(said)])
 
 
 def _confident(d: Diagnosis) -> str:
@@ -122,11 +124,20 @@ def _notes(d: Diagnosis) -> str:
 
 
 def _reasons(d: Diagnosis, name: str) -> list[str]:
-    return [
-        wrapped(f"{name} at {row.threshold:g}: not computed, {row.reason}.")
-        for row in d.estimates
-        if row.name == name and row.reason is not None and row.form != "moment"
-    ]
+    """Return why estimates of this name are missing, one line a reason; de-attenuated leaves hard's unsaid."""
+    known = {(row.threshold, row.reason) for row in d.estimates if row.name == "hard"} if name != "hard" else set()
+    why: dict[str, list[str]] = {}
+    for row in d.estimates:
+        if row.name == name and row.reason is not None and row.form != "moment":
+            if name == "deattenuated" and (row.threshold, row.reason) in known:
+                continue
+            why.setdefault(row.reason, []).append(f"{row.threshold:g}")
+    shown = name.replace("deatt", "de-att")
+    return [wrapped(f"{shown} at {', '.join(at)}: not computed, {reason}.") for reason, at in why.items()]
+
+
+def _whole(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
 
 
 def _cell(row: Estimate) -> str:

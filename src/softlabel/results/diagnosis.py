@@ -118,7 +118,10 @@ class Diagnosis:
         try:
             version = msgspec.json.decode(text, type=_Versioned).schema_version
             if version == SCHEMA_VERSION:
-                return msgspec.json.decode(text, type=cls)
+                diagnosis = msgspec.json.decode(text, type=cls)
+                if msgspec.json.decode(msgspec.json.encode(diagnosis)) == msgspec.json.decode(text):
+                    return diagnosis
+                raise msgspec.ValidationError("keys that a Diagnosis does not have")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise StateError(
                 expected="JSON written by Diagnosis.to_json",

@@ -33,8 +33,9 @@ def quantile(level: float, df: float | None) -> float:
     """
     from scipy.special import ndtri, stdtrit
 
-    upper = 0.5 + level / 2
-    return float(ndtri(upper) if df is None else stdtrit(df, upper))
+    # From the lower tail, for 0.5 + level/2 may round to one.
+    tail = (1 - level) / 2
+    return -float(ndtri(tail) if df is None else stdtrit(df, tail))
 
 
 def p_value(estimate: float, std_error: float, df: float | None) -> float:

@@ -197,10 +197,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A number that belongs to a column of the data."""
+    """A count that belongs to a column of the data."""
 
     name: str
-    value: float
+    value: int
 
 
 @dataclass(frozen=True, slots=True)

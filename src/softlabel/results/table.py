@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 from softlabel.errors import InputError, did_you_mean
 
@@ -49,7 +49,7 @@ class Table(Generic[Row]):
         return [field.name for field in fields(self.rows[0])] if self.rows else []  # type: ignore[arg-type]
 
     def __getitem__(self, column: str) -> list[Any]:
-        if column not in self.columns:
+        if self.rows and column not in self.columns:
             raise InputError(
                 expected="the name of a column of this table",
                 found=repr(column),
@@ -62,25 +62,35 @@ class Table(Generic[Row]):
         return {column: self[column] for column in self.columns}
 
     def to_arrow(self) -> pa.Table:
-        """Return a PyArrow table."""
+        """Return a PyArrow table; the types are those of the record, whatever the values."""
         import pyarrow as pa
 
-        return pa.table(self.to_dict())
+        if not self.rows:
+            return pa.table({})
+        hints = get_type_hints(type(self.rows[0]))
+        schema = pa.schema([(column, _arrow_type(hints[column])) for column in self.columns])
+        return pa.table(self.to_dict(), schema=schema)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas DataFrame (pandas must be installed)."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dict())
+        return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """Return a Polars DataFrame (Polars must be installed)."""
         import polars as pl
 
-        return pl.DataFrame(self.to_dict())
+        return pl.DataFrame(self.to_arrow())
 
     def __str__(self) -> str:
         return _aligned([self.columns, *([_cell(getattr(row, c)) for c in self.columns] for row in self.rows)])
+
+
+def _arrow_type(hint: object) -> pa.DataType:
+    """Return the Arrow type of a field annotated float, int or str, each perhaps with ``| None``."""
+    import pyarrow as pa
+
+    kinds = set(get_args(hint)) or {hint}
+    return pa.float64() if float in kinds else pa.int64() if int in kinds else pa.string()
 
 
 def _cell(value: object) -> str:

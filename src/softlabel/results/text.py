@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["interval_text", "number"]
+__all__ = ["interval_text", "number", "percent"]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -28,6 +28,17 @@ def number(value: float | None, digits: int = 3) -> str:
 def _leading_zeros(size: float) -> int:
     """Return how many zeros precede the first digit of a number below one, the one before the point too."""
     return -int(f"{size:e}".split("e")[1])
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with the decimals it has.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * share:.10g}%"
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:

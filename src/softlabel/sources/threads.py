@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Protocol, Self, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from softlabel.errors import InputError
@@ -32,13 +33,13 @@ def check_threads(threads: int | None) -> int:
     if threads is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, 8)
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
         raise InputError(
             expected="threads to be a whole number from 1, or None",
             found=f"threads={threads!r}",
             fix="Leave threads out to use every core",
         )
-    return threads
+    return int(threads)
 
 
 def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int, empty: State) -> State:

@@ -46,7 +46,7 @@ Give each role a column of its own.
 
     def __post_init__(self) -> None:
         roles = self.roles
-        for role, column in roles:
+        for role, column in [*roles, *([] if self.id is None else [("id", self.id)])]:
             if not isinstance(column, str):
                 raise InputError(
                     expected=f"the {role} to be the name of a column",
@@ -144,8 +144,11 @@ Give each role a column of its own.
         if not counts.unlabelled:
             raise DataError(
                 expected="rows without a label, for the score to work on",
-                found=f"none among {counts.rows:,} rows",
-                fix="Leave the group null where it is unknown; with every label known, use sl.supervised",
+                found=f"none among {counts.rows:,} rows"
+                + (f", {counts.dropped:,} of them left out for missing values" if counts.dropped else ""),
+                fix="Fill in what is missing"
+                if counts.dropped
+                else "Leave the group null where it is unknown; with every label known, use sl.supervised",
             )
 
 

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 # Fourth powers of residuals are summed, and 1e70 to the fourth is still a float64; so is its inverse.
 LARGEST = 1e70
 
+# A probability this far outside [0, 1] is a probability computed in float32.
+_ROUNDING = 1e-3
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -64,6 +67,12 @@ class Tally:
                 found=f"infinite values in {_listed(self.infinite)} of {self.rows:,} rows",
                 fix="Replace them, or make them null and use missing='drop'",
             )
+        if group is not None and group in self.missing and missing == "raise":
+            raise DataError(
+                expected=f"a {group!r} in every row of the labelled table",
+                found=f"null or NaN in {_listed({group: self.missing[group]})} of {self.rows:,} rows",
+                fix="Leave those rows out of it, or use missing='drop' to have them left out and counted",
+            )
         if self.missing and missing == "raise":
             raise DataError(
                 expected="no missing values but in the group",
@@ -80,7 +89,7 @@ class Tally:
             low, high = self.extremes[score]
             raise DataError(
                 expected=f"the score {score!r} to lie in [0, 1]",
-                found=f"values from {low:g} to {high:g}, {self.outside:,} of {self.rows:,} rows outside",
+                found=f"values from {_shown(low)} to {_shown(high)}, {self.outside:,} of {self.rows:,} rows outside",
                 fix=_score_advice(low, high),
             )
         for name, (low, high) in self.extremes.items():
@@ -112,7 +121,14 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
 
 
+def _shown(value: float) -> str:
+    """Return a score's extreme, with more digits where six would hide that it is not zero or one."""
+    return f"{value:g}" if f"{value:g}" not in ("0", "-0", "1") else f"{value:.17g}"
+
+
 def _score_advice(low: float, high: float) -> str:
+    if low >= -_ROUNDING and high <= 1 + _ROUNDING:
+        return "It is outside by rounding: clip it to [0, 1]"
     if low >= 0 and high <= 100:
         return "It looks like a percentage: divide it by 100"
     if low < 0 < high:

@@ -1,0 +1,107 @@
+"""The notes that a diagnosis carries: each appears when it should, and only then."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softlabel as sl
+from softlabel.results import Diagnosis
+from tests import oracle
+
+
+def table(n: int = 1_200, labelled: int = 60, seed: int = 3) -> dict[str, Any]:
+    rows = oracle.draw(n, 2, seed)
+    g = (np.random.default_rng(seed).random(n) < rows.p[:, 0]).astype(float)
+    g[labelled:] = np.nan
+    return {"y": rows.y, "p": rows.p[:, 0], "x0": rows.X[:, 0], "x1": rows.X[:, 1], "g": g}
+
+
+def diagnose(data: dict[str, Any], controls: tuple[str, ...] = ("x0", "x1"), **options: Any) -> Diagnosis:
+    options = {"group": "g", "thresholds": (0.5,), "confident": (0.7,), **options}
+    return sl.diagnose(data, outcome="y", score="p", controls=controls, **options)
+
+
+def codes(found: Diagnosis) -> set[str]:
+    return {note.code for note in found.notes}
+
+
+def message(found: Diagnosis, code: str) -> str:
+    (note,) = (note for note in found.notes if note.code == code)
+    return note.message
+
+
+def test_nothing_to_say() -> None:
+    assert codes(diagnose(table())) == set()
+
+
+def test_no_labels() -> None:
+    assert codes(diagnose(table(), group=None)) == {"labels.none"}
+
+
+def test_redundant_controls_are_named_and_change_nothing() -> None:
+    data = table()
+    plain = diagnose(data, folds=None)
+    data |= {"twice": 2 * data["x0"] - 1, "flat": np.full(1_200, 0.1)}
+    found = diagnose(data, ("x0", "flat", "twice", "x1"), folds=None)
+    assert codes(found) == {"controls.redundant"}
+    assert found.sample.redundant_controls == ("flat", "twice")
+    assert message(found, "controls.redundant").endswith("flat, twice")
+    for a, b in zip(plain.estimates, found.estimates, strict=True):
+        assert b.estimate == pytest.approx(a.estimate, rel=1e-9)
+        assert b.std_error == pytest.approx(a.std_error, rel=1e-9)
+
+
+def test_rows_that_repeat() -> None:
+    data = {name: np.tile(column[:300], 4) for name, column in table().items()}
+    data["g"] = np.where(np.arange(1_200) < 60, data["g"], np.nan)
+    found = diagnose(data)
+    assert codes(found) == {"folds.in_sample"}
+    assert found.sample.folds is None
+    # 1,140 unlabelled rows: 240 distinct four times and 60 three times.
+    assert found.sample.n_effective == pytest.approx(1_140**2 / (240 * 16 + 60 * 9), rel=0.03)
+    in_sample = diagnose(data, folds=None)
+    assert codes(in_sample) == set()
+    for name in ("estimate", "std_error"):
+        assert getattr(in_sample.estimate("soft"), name) == pytest.approx(
+            getattr(found.estimate("soft"), name), rel=1e-12
+        )
+    # An id tells copies apart.
+    data["id"] = np.arange(1_200)
+    assert codes(diagnose(data, id="id")) == set()
+
+
+def test_rows_left_out() -> None:
+    data = table()
+    data["x1"] = data["x1"].copy()
+    data["x1"][[5, 700, 701]] = np.nan
+    found = diagnose(data, missing="drop")
+    assert codes(found) == {"rows.dropped"}
+    assert "3 of 1,200 rows" in message(found, "rows.dropped")
+    assert "x1 3" in message(found, "rows.dropped")
+
+
+def test_few_rows_on_one_side() -> None:
+    data = table()
+    high = float(np.sort(data["p"][60:])[-31])  # 30 unlabelled rows above
+    found = diagnose(data, thresholds=(0.5, high), confident=(0.7, high))
+    assert codes(found) == {"threshold.few_rows", "confident.few_rows"}
+    assert f"30 at {high:g}" in message(found, "threshold.few_rows")
+
+
+def test_a_kappa_below_its_bound() -> None:
+    # Scores 0, .39 and .61 at x = 0, 1 and 2, in equal parts: h is (0, 0, 1), and a line in x leaves
+    # Σab ∝ .2767 − 1·.61/2 = −.0283 and Σb² ∝ 2/3 − 1/2, so κ = −.17, for any calibrated score impossible.
+    rng = np.random.default_rng(4)
+    x = np.repeat([0.0, 1.0, 2.0], 500)
+    p = np.array([0.0, 0.39, 0.61])[x.astype(int)] + rng.uniform(0, 0.005, size=1_500)
+    data = {"y": rng.normal(size=1_500), "p": p, "x": x}
+    options: dict[str, Any] = {"group": None, "confident": (0.6,), "folds": None}
+    found = diagnose(data, ("x",), **options)
+    assert codes(found) == {"labels.none", "kappa.negative", "kappa_confident.below_floor"}
+    assert found.kappa["kappa"] == pytest.approx([-0.17], abs=0.01)
+    assert found.kappa_confident["kappa"] == pytest.approx([-0.17], abs=0.01)
+    for code in ("kappa.negative", "kappa_confident.below_floor"):
+        assert "more than sampling error explains" in message(found, code)
+    # Without the control κ is a difference of two means, and nothing is wrong.
+    assert codes(diagnose(data, (), **options)) == {"labels.none"}
