@@ -253,6 +253,21 @@ def test_null_and_nan_are_the_same_in_the_group() -> None:
     assert _differences(d, diagnose(table, **ROLES)) == []
 
 
+def test_values_that_compare_equal_have_equal_folds_whatever_their_bits() -> None:
+    table = _table(600, 90)
+
+    def diagnosed(unknown: float, zero: float) -> Diagnosis:
+        g = np.where(np.asarray(table["g"].is_null()), unknown, table["g"].to_pandas())
+        emergency = np.where(table["emergency"].to_numpy() == 0, zero, 1.0)
+        changed = table.drop_columns(["g", "emergency"]).append_column("g", pa.array(g, from_pandas=False))
+        return diagnose(changed.append_column("emergency", pa.array(emergency)), **ROLES)
+
+    d = diagnosed(math.nan, 0.0)
+    assert d.sample.folds_by == "values"
+    for unknown, zero in ((math.copysign(math.nan, -1), 0.0), (math.nan, -0.0)):
+        assert _differences(diagnosed(unknown, zero), d) == []
+
+
 # ------------------------------------------------------------------------------------- labels apart, none
 
 

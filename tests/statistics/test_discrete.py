@@ -1,5 +1,7 @@
 """Discrete data with the default settings: copies of a row must not leak through the folds."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ ROWS = 20_000
 REPLICATIONS = 500
 
 
-def _discrete(rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _discrete(rng: np.random.Generator) -> dict[str, Any]:
     """Ten score levels, a control of three values, a binary outcome: 60 distinct rows."""
     x = rng.integers(0, 3, ROWS)
     shape = np.exp(-0.5 * ((np.arange(10) - 2 - 2 * x[:, None]) / 3) ** 2)
@@ -28,7 +30,7 @@ class Discrete:
     def __init__(self, id: str | None) -> None:
         self.id = id
 
-    def __call__(self, rng: np.random.Generator) -> dict[str, float]:
+    def __call__(self, rng: np.random.Generator) -> dict[str, float | None]:
         d = sl.diagnose(_discrete(rng), outcome="y", score="p", controls=["x"], id=self.id, confident=(), threads=1)
         soft = d.estimate("soft")
         deattenuated = d.estimate("deattenuated", threshold=0.8)
