@@ -28,26 +28,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal that cannot show a character of some column's name shows its code instead.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         options.run(options)
-        sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of a pipe, such as head, has gone; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of a pipe, such as head, has gone: there is nobody to tell.
+        _forget_output()
     except KeyboardInterrupt:
         print("softlabel: interrupted", file=sys.stderr)
         return INTERRUPTED
     except SoftlabelError as error:
         print(f"softlabel: {error}", file=sys.stderr)
         return WRONG_CALL if isinstance(error, InputError) else CANNOT_ANSWER
+    except _Unprintable as error:
+        _forget_output()
+        print(f"softlabel: the output could not be written: {error}", file=sys.stderr)
+        return CANNOT_ANSWER
     except OSError as error:
-        # Only printing is left that can fail so: a full disk behind a redirection, say. What is still in the
-        # buffer would fail once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"softlabel: the output could not be written: {error.strerror or error}", file=sys.stderr)
+        print(f"softlabel: {error}", file=sys.stderr)
         return CANNOT_ANSWER
     return DONE
+
+
+class _Unprintable(Exception):
+    """Standard output took no more: a full disk behind a redirection, say."""
+
+
+def _say(text: str) -> None:
+    """Print to standard output at once; where it is closed there is nobody to tell."""
+    if sys.stdout is None:
+        return
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror or str(error)) from error
+
+
+def _forget_output() -> None:
+    """Send what is still in the buffer nowhere, or it would fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,7 +94,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"softlabel {version('softlabel')}")
+        _say(f"softlabel {version('softlabel')}")
         parser.exit()
 
 
@@ -93,10 +114,10 @@ def _demo(options: argparse.Namespace) -> None:
     table = demo_table(options.seed)
     if options.output is not None:
         write_demo(table, options.output)
-    print(STORY)
+    _say(STORY)
     diagnosis = diagnose_demo(table)
-    print(diagnosis.summary())
-    print(epilogue(diagnosis, options.output))
+    _say(diagnosis.summary())
+    _say(epilogue(diagnosis, options.output))
 
 
 def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -151,12 +172,12 @@ def _diagnose(options: argparse.Namespace) -> None:
     asked = {name: value for name, value in vars(options).items() if name not in ("run", "files", "json")}
     diagnosis = diagnose(options.files, **asked)
     if options.json == "-":
-        print(diagnosis.to_json(indent=2))
+        _say(diagnosis.to_json(indent=2))
         return
     if options.json is not None:
         text = diagnosis.to_json(indent=2) + "\n"
         write_whole(options.json, lambda path: _write_text(path, text))
-    print(diagnosis.summary(), end="")
+    _say(diagnosis.summary().removesuffix("\n"))
 
 
 def _write_text(path: Path, text: str) -> None:

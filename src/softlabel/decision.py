@@ -73,8 +73,8 @@ def paper_rule(
         because.append(
             Reason(
                 "soft.noisier" if noisier else "soft.tighter",
-                f"The standard error of soft as the rule takes it (moment form), {number(paper_se)}, is "
-                f"{'above' if noisier else 'not above'} that of supervised, {number(supervised.std_error)}",
+                f"Soft is {'less' if noisier else 'more'} precise than supervised: a standard error of "
+                f"{number(paper_se)}, as the paper computes it, against {number(supervised.std_error)}",
                 paper_se,
                 supervised.std_error,
             )
@@ -93,12 +93,13 @@ def _kappa_reason(kappa: list[Attenuation], tolerance: float) -> Reason:
     if near:
         at = ", ".join(f"{row.threshold:g}" for row in near)
         return Reason("kappa.near_one", f"Thresholding costs little at {at}: kappa may be one there")
-    best = max(known, key=lambda row: row.kappa or 0.0)
+    closest = min(known, key=lambda row: abs((row.kappa or 0.0) - 1))
+    above = (closest.kappa or 0.0) > 1
     return Reason(
         "kappa.far_from_one",
-        f"Thresholding keeps at most {number(best.kappa, 2)} of the effect, at {best.threshold:g}",
-        best.kappa,
-        1 - tolerance,
+        f"Thresholding multiplies the effect by {number(closest.kappa, 2)} at best, at {closest.threshold:g}",
+        closest.kappa,
+        1 + tolerance if above else 1 - tolerance,
     )
 
 

@@ -179,7 +179,7 @@ def diagnose(
             level=level,
             missing=missing,
         ),
-        notes=notes(analysis, fold_rule, level),
+        notes=notes(analysis, fold_rule, level, soft=soft, supervised=supervised),
     )
 
 

@@ -59,3 +59,19 @@ def test_a_name_that_the_terminal_cannot_show_is_no_traceback(table: Callable[..
     done = _process("diagnose", str(path), *options, env=ascii_only)
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_the_version_to_a_full_disk_is_one_paragraph_too() -> None:
+    with Path("/dev/full").open("w", encoding="ascii") as full:
+        done = _process("--version", stdout=full)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX")
+def test_a_process_without_a_stdout_is_no_traceback(visits: str) -> None:
+    # As `>&-` leaves it; services start programs so.
+    done = _process("diagnose", visits, *ROLES, stdout=None, preexec_fn=lambda: os.close(1))
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0

@@ -66,8 +66,8 @@ def test_soft_that_is_noisier_than_supervised_gives_supervised() -> None:
     assert reason.value == pytest.approx(0.08 * math.sqrt(N / (N - 1)))
     assert reason.limit == pytest.approx(0.07)
     assert verdict.sentence == (
-        "Use supervised: 0.900 (95% interval 0.763 to 1.04). The standard error of soft as the rule takes it "
-        "(moment form), 0.0800, is above that of supervised, 0.0700."
+        "Use supervised: 0.900 (95% interval 0.763 to 1.04). Soft is less precise than supervised: "
+        "a standard error of 0.0800, as the paper computes it, against 0.0700."
     )
 
 
@@ -77,7 +77,7 @@ def test_kappa_far_from_one_everywhere_gives_soft() -> None:
     assert _codes(verdict) == ["soft.tighter", "kappa.far_from_one"]
     assert verdict.because[1].value == 0.7
     assert verdict.because[1].limit == 0.95
-    assert verdict.because[1].message == "Thresholding keeps at most 0.70 of the effect, at 0.8"
+    assert verdict.because[1].message == "Thresholding multiplies the effect by 0.70 at best, at 0.8"
 
 
 def test_kappa_near_one_somewhere_gives_soft_too_and_says_where() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 import softlabel as sl
@@ -105,3 +106,28 @@ def test_a_kappa_below_its_bound() -> None:
         assert "more than sampling error explains" in message(found, code)
     # Without the control κ is a difference of two means, and nothing is wrong.
     assert codes(diagnose(data, (), **options)) == {"labels.none"}
+
+
+def test_a_hard_label_passed_as_a_score_is_noted() -> None:
+    rng = np.random.default_rng(8)
+    p = (rng.random(500) < 0.4) * 1.0
+    found = sl.diagnose({"y": p + rng.normal(size=500), "p": p}, outcome="y", score="p").notes
+    assert "score.hard" in {note.code for note in found}
+    p[7] = 0.999
+    found = sl.diagnose({"y": p + rng.normal(size=500), "p": p}, outcome="y", score="p").notes
+    assert "score.hard" not in {note.code for note in found}
+
+
+def test_soft_far_from_supervised_is_noted() -> None:
+    table = sl.simulate.PaperDesign(sigma_u=0.6).sample(5_000, 500, seed=2)
+    reversed_score = table.set_column(3, "p", pc.subtract(1.0, table["p"]))
+    for data, differs in ((table, False), (reversed_score, True)):
+        d = sl.diagnose(data, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+        assert ("estimates.differ" in {note.code for note in d.notes}) == differs
+
+
+def test_few_unlabelled_rows_are_noted() -> None:
+    rng = np.random.default_rng(9)
+    for n, few in ((49, True), (50, False)):
+        data = {"y": rng.normal(size=n), "p": rng.random(n)}
+        assert ("rows.few" in {note.code for note in sl.diagnose(data, outcome="y", score="p").notes}) == few

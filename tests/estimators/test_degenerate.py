@@ -137,6 +137,39 @@ def test_too_few_labelled_rows() -> None:
     assert sl.supervised(y[:7], g[:7], X[:7], covariance="HC1").reason is None
 
 
+@pytest.mark.parametrize("folds", [None, 2])
+def test_too_few_unlabelled_rows(folds: int | None) -> None:
+    # d + 1 rows fit d + 1 coefficients without a residual: a standard error of zero would be nonsense.
+    y, p, X = rows_of(20, 3)
+    X = X[:, :2]
+    p = np.where(np.arange(20) % 2, 0.6 + p / 4, p / 4)
+    for n in (1, 2, 3, 4):
+        cut = slice(0, n)
+        without(sl.soft(y[cut], p[cut], X[cut], folds=folds), f"{n} unlabelled rows are too few for 4 coefficients")
+        without(
+            sl.hard(y[cut], p[cut], X[cut], folds=folds, form="deattenuated"), " is above " if n == 1 else "too few"
+        )
+        without(sl.hard(y[cut], p[cut], X[cut], folds=folds), " is above " if n == 1 else "too few")
+    found = sl.soft(y[:5], p[:5], X[:5], folds=None)
+    assert found.estimate == pytest.approx(
+        oracle.soft(oracle.Rows(y[:5], p[:5, None], X[:5]))["orthogonal"].value, rel=1e-9
+    )
+
+
+def test_a_fold_that_leaves_too_few_rows_to_train_on() -> None:
+    y, p, X = rows_of(60, 3)
+    fold = np.where(np.arange(60) < 3, 0, 1)  # outside fold 1 there are 3 rows for 4 coefficients
+    without(sl.soft(y, p, X, folds=fold), "outside one fold there are 3 rows", "too few for 4 coefficients")
+    without(sl.hard(y, p, X, folds=fold), "outside one fold there are 3 rows")
+    # Enough rows everywhere, but all confident ones of one fold.
+    far = np.isin(np.arange(60), np.arange(20, 40))
+    q = np.where(far, np.where(np.arange(60) % 2, 0.95, 0.05), 0.3 + 0.4 * p)
+    fold = far.astype(int)
+    assert sl.soft(y, q, X, folds=fold).reason is None
+    assert sl.hard(y, q, X, folds=fold).reason is None
+    without(sl.confident(y, q, X, 0.9, folds=fold), "outside one fold there are 0 rows within the confident set")
+
+
 def test_controls_that_explain_the_group() -> None:
     y, p, X = rows_of(50)
     g = (p > 0.5).astype(float)

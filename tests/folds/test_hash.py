@@ -3,6 +3,7 @@
 import decimal
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -251,6 +252,30 @@ def test_numbers_hash_by_value_in_every_type() -> None:
     assert not set(expected) & set(hash_ids(pa.array([str(i) for i in numbers])).tolist())
 
 
+def test_whole_numbers_beyond_double_precision_differ() -> None:
+    for start in (2**53, 2**60, -(2**53) - 100, -(2**62)):
+        ids = pa.array(range(start, start + 100), pa.int64())
+        assert len(set(hash_ids(ids).tolist())) == 100
+    # Signed and unsigned types agree where both hold the number.
+    large = [2**53 + 1, 2**62 + 3]
+    assert hash_ids(pa.array(large, pa.int64())).tolist() == hash_ids(pa.array(large, pa.uint64())).tolist()
+    assert len(set(hash_ids(pa.array([2**64 - 1, 2**64 - 2, 2**63], pa.uint64())).tolist())) == 3
+    # At the boundary itself a double still says everything.
+    assert hash_ids(pa.array([2**53, -(2**53)])).tolist() == hash_ids(pa.array([2.0**53, -(2.0**53)])).tolist()
+
+
+def test_the_hash_of_a_row_depends_on_its_id() -> None:
+    rows = rows_of(40)
+    ids = pa.array(range(1, 41))
+    plain, named = hash_rows(rows), hash_rows(replace(rows, id=ids))
+    assert (plain != named).all()
+    copies = Columns(np.ones(9), np.ones((1, 9)), np.ones((2, 9)), np.full(9, np.nan), id=pa.array(range(9)))
+    assert len(set(hash_rows(copies).tolist())) == 9
+    # In any place and any piece the same.
+    pieces = [hash_rows(replace(rows, id=ids).take(slice(start, start + 7))) for start in range(0, 40, 7)]
+    assert np.array_equal(np.concatenate(pieces), named)
+
+
 TEXT: dict[str, Callable[[list[str]], pa.Array]] = {
     "string": lambda v: pa.array(v, pa.string()),
     "large string": lambda v: pa.array(v, pa.large_string()),
@@ -300,8 +325,9 @@ def test_texts_that_are_nearly_the_same() -> None:
         pa.array([b"bytes"]),
         pa.array([[1], [2]]),
         pa.array([decimal.Decimal("1.5")]),
+        pa.array([1.0, np.nan], from_pandas=False),
     ],
-    ids=["null text", "null number", "null in a dictionary", "all null", "bytes", "lists", "decimal"],
+    ids=["null text", "null number", "null in a dictionary", "all null", "bytes", "lists", "decimal", "NaN"],
 )
 def test_ids_that_cannot_be(ids: pa.Array) -> None:
     with pytest.raises(InputError, match="id"):

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from softlabel.errors import InputError
 from softlabel.moments.partition import Partition, largest_confident_zero
+from tests import oracle
+from tests.passes import run
 
 Floats = NDArray[np.float64]
 
@@ -113,6 +115,20 @@ def test_codes_of_a_million_scores() -> None:
     p = np.random.default_rng(0).random(1_000_000)
     p[::7] = np.round(p[::7], 2)
     assert np.array_equal(partition.codes(p[None, :]), np.searchsorted(partition.edges, p))
+
+
+def test_more_cells_than_sixteen_bits_count() -> None:
+    # 100 folds of 800 codes: the sort must not take codes for numbers below 65,536.
+    thresholds = np.linspace(0.0005, 0.9995, 701).tolist()
+    rows = oracle.draw(1_500, 0, 1)._replace(fold=np.random.default_rng(1).integers(0, 100, 1_500))
+    many = run(rows, Partition.of(thresholds, []))
+    assert many.design.folds * many.design.partition.n_codes > 1 << 16
+    (one, *_) = (i for i, t in enumerate(many.design.partition.thresholds) if t > 0.6)
+    few = run(rows, Partition.of([many.design.partition.thresholds[one]], []))
+    for name in ("hard", "kappa", "moment", "deattenuated"):
+        found, expected = getattr(many.points.hard, name)[one], getattr(few.points.hard, name)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+    np.testing.assert_allclose(many.sums["hard"].meat[one], few.sums["hard"].meat[0], rtol=1e-10)
 
 
 def test_no_scores_and_a_strided_view() -> None:

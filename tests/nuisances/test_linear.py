@@ -61,6 +61,19 @@ def test_kept_names_the_independent_columns() -> None:
         assert run(made(weighted=weighted), PARTITION).nuisances.kept.all()
 
 
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.7, 1e8 / 3, 1e-9])
+@pytest.mark.parametrize("n", [50, 131, 20_001])
+def test_a_constant_is_seen_to_be_one(n: int, value: float) -> None:
+    # About the mean of its own rows a constant is rounding alone, in one batch or in several.
+    rows = oracle.draw(n, 1, 43)._replace(fold=np.arange(n) % 3)
+    wide = rows._replace(X=np.column_stack([np.full(n, value), rows.X, np.full(n, -value)]))
+    plain = run(rows, PARTITION).points.soft
+    for pieces in (None, np.split(np.arange(n), [7, 20, 21])):
+        found = run(wide, PARTITION, pieces)
+        assert found.nuisances.kept.tolist() == [True, False, True, False]
+        assert found.points.soft == pytest.approx(plain, rel=1e-10)
+
+
 def test_what_a_fold_holds_does_not_enter_its_own_map() -> None:
     rows = made(weighted=True)
     assert rows.fold is not None

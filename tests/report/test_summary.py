@@ -71,7 +71,7 @@ def test_without_labels_it_says_so_before_the_verdict_and_gives_the_reason() -> 
 
 
 def test_without_labels_soft_is_not_said_to_be_worth_none() -> None:
-    (soft,) = [line for line in _section(_without_labels().summary(), "Effect") if "soft" in line]
+    (soft,) = [line for line in _section(_without_labels().summary(), "Effect") if line.startswith("  soft *")]
     assert soft.split()[-1] == "-"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from softlabel.diagnostics.attenuation import confident_table, kappa_table
 from softlabel.estimators.labels import confident_counts, hard_counts
 from softlabel.influence import Analysis, FoldRule
-from softlabel.results import Note
+from softlabel.results import Estimate, Note
 from softlabel.results.text import number
 from softlabel.study import Tally
 
@@ -17,11 +18,20 @@ __all__ = ["notes"]
 # (19 rows a side: 0.82 of the truth; 60 rows: 0.96).
 _FEW = 50
 
+# Estimates of one number are further apart than this once in 370 samples.
+_APART = 3.0
 
-def notes(analysis: Analysis, rule: FoldRule, level: float) -> tuple[Note, ...]:
+_ROUNDING = 1e-14
+
+
+def notes(
+    analysis: Analysis, rule: FoldRule, level: float, *, soft: Estimate, supervised: Estimate
+) -> tuple[Note, ...]:
     """Return every note that applies to an analysis."""
     return (
         *_sample_notes(analysis.fit.tally),
+        *_score_notes(analysis),
+        *_difference_notes(soft, supervised),
         *_fold_notes(analysis, rule),
         *_control_notes(redundant_controls(analysis)),
         *_kappa_notes(analysis, level),
@@ -55,6 +65,38 @@ def _sample_notes(tally: Tally) -> list[Note]:
             )
         )
     return found
+
+
+def _score_notes(analysis: Analysis) -> list[Note]:
+    found = []
+    at = analysis.points
+    # p(1 − p) is zero in every row exactly when every score is 0 or 1.
+    if at.score_mean[0] - at.score_square[0] <= _ROUNDING:
+        found.append(
+            Note(
+                "score.hard",
+                "Every score is 0 or 1: a label, not a probability. kappa is one by construction, and soft is hard",
+            )
+        )
+    if analysis.n < _FEW:
+        found.append(Note("rows.few", f"Only {analysis.n} unlabelled rows: standard errors are too small to trust"))
+    return found
+
+
+def _difference_notes(soft: Estimate, supervised: Estimate) -> list[Note]:
+    if soft.estimate is None or supervised.estimate is None:
+        return []
+    error = math.hypot(soft.std_error or 0.0, supervised.std_error or 0.0)
+    if error == 0 or abs(soft.estimate - supervised.estimate) <= _APART * error:
+        return []
+    apart = abs(soft.estimate - supervised.estimate) / error
+    return [
+        Note(
+            "estimates.differ",
+            f"Soft and supervised are {number(apart, 2)} standard errors apart: the score is not calibrated given the "
+            "controls, or what the classifier saw matters for the outcome, or the labelled rows differ from the others",
+        )
+    ]
 
 
 def _fold_notes(analysis: Analysis, rule: FoldRule) -> list[Note]:

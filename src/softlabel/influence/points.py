@@ -38,6 +38,7 @@ class Points(NamedTuple):
     soft: Floats
     soft_moment: Floats
     score_variance: Floats
+    score_mean: Floats
     score_square: Floats
     hard: LabelPoints
     confident: LabelPoints
@@ -74,7 +75,7 @@ def points(moments: CellMoments, nuisances: LinearNuisances, design: Design) -> 
     pooled = grams.sum(axis=0)
     weight = pooled[0, 0]
     mean = pooled[0, d : d + q] / weight
-    square = (mean + moments.shift[d : d + q]) ** 2
+    score_mean = mean + moments.shift[d : d + q]
     variance = pooled[d : d + q, d : d + q] / weight - np.outer(mean, mean)
     hard = _label_points(
         grams[:, None],
@@ -97,7 +98,8 @@ def points(moments: CellMoments, nuisances: LinearNuisances, design: Design) -> 
         soft=divide(aa, ar[:, None])[:, 0],
         soft_moment=divide(2 * aa, signed[:, None])[:, 0],
         score_variance=variance,
-        score_square=square + np.diagonal(variance),
+        score_mean=score_mean,
+        score_square=score_mean**2 + np.diagonal(variance),
         hard=hard,
         confident=confident,
     )

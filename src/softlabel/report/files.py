@@ -17,6 +17,12 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     """Return the file that a name leads to, links followed; raise if it can be no file."""
     # An empty name would otherwise stand for the folder we are in.
     target = Path(os.path.realpath(path)) if os.fspath(path) else Path()
+    if os.fspath(path).startswith(("/dev/", "/proc/")):
+        raise InputError(
+            expected="a file to write",
+            found=repr(os.fspath(path)),
+            fix="Use - where it stands for standard output",
+        )
     if (target.exists() and not target.is_file()) or not target.parent.is_dir():
         raise InputError(
             expected="a file to write in a folder that exists",

@@ -51,7 +51,9 @@ def _data(d: Diagnosis) -> str:
     controls = ", ".join(settings.controls) or "none"
     folds = "nuisances fitted in sample" if s.folds is None else f"{s.folds} folds by {s.folds_by}"
     rows = f"{s.unlabelled:,} unlabelled rows, {s.labelled:,} labelled"
-    if s.labelled:
+    if settings.group is None:
+        rows += " (no group was named)"
+    elif s.labelled:
         rows += f" ({ones:,} in the group, {zeros:,} not)"
     if s.dropped:
         rows += f"; {s.dropped:,} of {s.rows:,} left out for missing values"
@@ -75,7 +77,8 @@ def _effect(d: Diagnosis) -> str:
         if row.reason is None
     ]
     missing = [wrapped(f"{row.name}: not computed, {row.reason}.") for row in chosen if row.reason]
-    return "\n".join([*_aligned(header, rows), *missing, wrapped(_STARRED)])
+    said = "supervised: the labelled rows alone. soft: the score in place of the group."
+    return "\n".join([*_aligned(header, rows), *missing, wrapped(said), wrapped(_STARRED)])
 
 
 def _thresholds(d: Diagnosis) -> str:
@@ -86,7 +89,10 @@ def _thresholds(d: Diagnosis) -> str:
             f"The controls leave V* = {number(v.estimate)} (std. error {number(v.std_error)}) of the variance of the "
             f"score, {v.estimate / d.score_variance:.0%}. "
         )
-    said = f"{left}kappa is the share of the effect that a threshold keeps; it needs no outcome and no label."
+    said = (
+        f"{left}kappa is the share of the effect that a threshold keeps; it needs no outcome and no label. "
+        "hard: the score above t in place of the group; de-attenuated: hard over kappa."
+    )
     rows = [
         [
             f"t = {row.threshold:g}",
@@ -97,7 +103,7 @@ def _thresholds(d: Diagnosis) -> str:
         ]
         for row in d.kappa
     ]
-    header = ["Threshold", "rows above", "kappa", "hard = kappa x effect", "de-attenuated *"]
+    header = ["Threshold", "rows above", "kappa", "hard (aims at kappa x effect)", "de-attenuated *"]
     if not rows:
         return "\n".join(["Score", wrapped(said)])
     return "\n".join([*_aligned(header, rows), *_reasons(d, "hard"), *_reasons(d, "deattenuated"), wrapped(said)])
@@ -115,7 +121,7 @@ def _confident(d: Diagnosis) -> str:
         ]
         for row in d.kappa_confident
     ]
-    header = ["Confident rows only", "rows kept", "kappa_FM", "confident = kappa_FM x effect"]
+    header = ["Confident rows only", "rows kept", "kappa_FM", "confident (aims at kappa_FM x effect)"]
     return "\n".join([*_aligned(header, rows), *_reasons(d, "confident")])
 
 

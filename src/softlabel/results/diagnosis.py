@@ -84,7 +84,7 @@ class Diagnosis:
         names = list(dict.fromkeys(row.name for row in self.estimates))
         rows = [row for row in self.estimates if row.name == name]
         if not rows:
-            raise InputError(expected="the name of an estimator", found=repr(name), fix=did_you_mean(name, names))
+            raise InputError(expected="the name of an estimator", found=repr(name), fix=did_you_mean(str(name), names))
         at = sorted({row.threshold for row in rows if row.threshold is not None})
         if threshold not in at and not (threshold is None and not at):
             raise InputError(
@@ -122,7 +122,7 @@ class Diagnosis:
                 if msgspec.json.decode(msgspec.json.encode(diagnosis)) == msgspec.json.decode(text):
                     return diagnosis
                 raise msgspec.ValidationError("keys that a Diagnosis does not have")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
             raise StateError(
                 expected="JSON written by Diagnosis.to_json",
                 found=str(error),
