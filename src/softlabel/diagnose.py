@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from softlabel.basis import make_basis
 from softlabel.decision import check_rule, paper_rule
@@ -22,13 +23,15 @@ from softlabel.estimators.supervised import Covariance, check_covariance, superv
 from softlabel.folds import check_folds, check_seed
 from softlabel.influence import Analysis, FoldRule, analyse
 from softlabel.moments import Design, Partition
-from softlabel.results import Diagnosis, Estimate, Sample, Settings, Table
+from softlabel.results import Diagnosis, Sample, Settings, Table
 from softlabel.results.inference import check_level
 from softlabel.results.records import Column
 from softlabel.sources import Selection, open_source
 from softlabel.sources.coalesce import coalesced
 from softlabel.sources.threads import check_threads
 from softlabel.study import Batch, Part, Study
+
+Floats = NDArray[np.float64]
 
 __all__ = ["CONFIDENT", "THRESHOLDS", "diagnose"]
 
@@ -132,7 +135,13 @@ def diagnose(
     """
     study = Study(_name(outcome), _name(group), _name(score), _names(controls), _name(id), missing)
     count = check_folds(folds)
-    design = Design(make_basis(basis, study.controls), Partition.of(thresholds, confident), count, check_seed(seed))
+    design = Design(
+        make_basis(basis, study.controls),
+        Partition.of(thresholds, confident),
+        count,
+        check_seed(seed),
+        (study.outcome, study.score),
+    )
     fold_rule = FoldRule(None if folds is None else count, "values" if id is None else "id")
     kappa_tolerance = check_rule(rule, kappa_tolerance)
     check_covariance(covariance)
@@ -148,7 +157,8 @@ def diagnose(
         return study.read(chunk[1], chunk[0])
 
     analysis = analyse(chunks, read, design, fold_rule, verify=study.verify, threads=threads)
-    supervised = _supervised(analysis, covariance, level)
+    labelled_rows = _labelled(analysis)
+    supervised = supervised_fit(*labelled_rows, covariance=covariance, level=level)
     soft, soft_moment = soft_estimates(analysis, level)
     hard = hard_estimates(analysis, level)
     estimates = Table((supervised, soft, soft_moment, *hard, *confident_estimates(analysis, level)))
@@ -179,7 +189,7 @@ def diagnose(
             level=level,
             missing=missing,
         ),
-        notes=notes(analysis, fold_rule, level, soft=soft, supervised=supervised),
+        notes=notes(analysis, fold_rule, level, soft=soft, supervised=supervised, labelled=labelled_rows[2]),
     )
 
 
@@ -219,7 +229,8 @@ def _open(study: Study, data: Any, labelled: Any) -> list[tuple[Part, Selection]
     return parts
 
 
-def _supervised(analysis: Analysis, covariance: Covariance, level: float) -> Estimate:
+def _labelled(analysis: Analysis) -> tuple[Floats, Floats, Floats]:
+    """Return outcome (n,), group (n,) and design columns (d − 1, n) of the labelled rows."""
     pieces = analysis.fit.labelled
     d = analysis.design.d
     rows = sum(map(len, pieces))
@@ -231,7 +242,7 @@ def _supervised(analysis: Analysis, covariance: Covariance, level: float) -> Est
     outcome, labels = (
         np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0)]) for name in ("outcome", "group")
     )
-    return supervised_fit(outcome, labels, controls, covariance=covariance, level=level)
+    return outcome, labels, controls
 
 
 def _sample(analysis: Analysis, rule: FoldRule, source: str) -> Sample:

@@ -80,6 +80,8 @@ def hash_rows(columns: Columns) -> Hashes:
 
 def hash_ids(ids: pa.Array) -> Hashes:
     """Return one hash per id, (n,); numbers hash by value, so 7 and 7.0 agree, text by its UTF-8 bytes."""
+    if pa.types.is_dictionary(ids.type):
+        ids = ids.cast(ids.type.value_type)
     kind = ids.type
     absent = ids.null_count
     if pa.types.is_floating(kind) and not absent:
@@ -90,9 +92,6 @@ def hash_ids(ids: pa.Array) -> Hashes:
             found=f"{absent:,} missing in one batch",
             fix="Fill the id, or leave id= out",
         )
-    if pa.types.is_dictionary(kind):
-        ids = ids.cast(kind.value_type)
-        kind = ids.type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind):
         numbers = (ids.cast(pa.int8()) if pa.types.is_boolean(kind) else ids).to_numpy(zero_copy_only=False)
         h = np.zeros(len(ids), dtype=np.uint64)

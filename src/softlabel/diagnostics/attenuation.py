@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array
+from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array
 from softlabel.estimators.confident import WITHIN
 from softlabel.estimators.labels import LabelCounts, confident_counts, hard_counts, solved, why_not
-from softlabel.estimators.soft import v_star_estimate
+from softlabel.estimators.soft import collapse, v_star_estimate
 from softlabel.influence import Analysis
 from softlabel.results import Attenuation, ConfidentAttenuation, Estimate, LabelEquivalent, Table
 from softlabel.results.inference import check_level
-from softlabel.results.records import estimated
+from softlabel.results.records import estimated, not_estimated
 
 __all__ = [
     "AttenuationReport",
@@ -28,12 +28,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class AttenuationReport:
-    """V* and the two tables of attenuation factors."""
+    """V* and the two tables of attenuation factors; ``note`` says what a reader should know, if anything."""
 
     v_star: Estimate
     score_variance: float
     kappa: Table[Attenuation]
     kappa_confident: Table[ConfidentAttenuation]
+    note: str | None = None
 
 
 def attenuation(
@@ -90,6 +91,7 @@ def attenuation(
         score_variance=float(analysis.points.score_variance[0, 0]),
         kappa=kappa_table(analysis, level),
         kappa_confident=confident_table(analysis, level),
+        note=fallback_note(analysis, folds),
     )
 
 
@@ -97,11 +99,24 @@ def kappa_table(analysis: Analysis, level: float) -> Table[Attenuation]:
     """Return κ(t) at each threshold."""
     design, sums = analysis.design, analysis.sums["hard"]
     fit = solved(sums, analysis.points.hard, design.q)["kappa"]
+    no_score = collapse(analysis)
     rows = []
     for i, (threshold, counts) in enumerate(zip(design.partition.thresholds, hard_counts(analysis), strict=True)):
-        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
+        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold) or no_score
         kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
-        rows.append(Attenuation(threshold, *kappa, counts.n, counts.above, design.basis.name, reason=why))
+        rows.append(
+            Attenuation(
+                threshold=threshold,
+                kappa=kappa.estimate,
+                std_error=kappa.std_error,
+                ci_low=kappa.ci_low,
+                ci_high=kappa.ci_high,
+                n=counts.n,
+                n_above=counts.above,
+                basis=design.basis.name,
+                reason=kappa.reason,
+            )
+        )
     return Table(tuple(rows))
 
 
@@ -109,32 +124,33 @@ def confident_table(analysis: Analysis, level: float) -> Table[ConfidentAttenuat
     """Return κ_FM(t) at each confident threshold."""
     design, sums = analysis.design, analysis.sums["confident"]
     fit = solved(sums, analysis.points.confident, design.q)["kappa"]
+    no_score = collapse(analysis)
     rows = []
     for i, (threshold, counts) in enumerate(zip(design.partition.confident, confident_counts(analysis), strict=True)):
         left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
-        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
+        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN) or no_score
         kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
         rows.append(
             ConfidentAttenuation(
-                threshold,
-                *kappa,
+                threshold=threshold,
+                kappa=kappa.estimate,
+                std_error=kappa.std_error,
+                ci_low=kappa.ci_low,
+                ci_high=kappa.ci_high,
                 n_confident=counts.n,
                 share=counts.n / analysis.n,
                 floor=2 * threshold - 1,
                 basis=design.basis.name,
-                reason=why,
+                reason=kappa.reason,
             )
         )
     return Table(tuple(rows))
 
 
-def _kappa(
-    point: float, variance: float, counts: LabelCounts, level: float, why: str | None
-) -> tuple[float | None, float | None, float | None, float | None]:
+def _kappa(point: float, variance: float, counts: LabelCounts, level: float, why: str | None) -> Estimate:
     if why is not None:
-        return None, None, None, None
-    kappa = estimated("kappa", point, variance, counts.n, level=level)
-    return kappa.estimate, kappa.std_error, kappa.ci_low, kappa.ci_high
+        return not_estimated("kappa", why, counts.n, level=level)
+    return estimated("kappa", point, variance, counts.n, level=level)
 
 
 def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Table[LabelEquivalent]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from softlabel.diagnostics.attenuation import confident_table, kappa_table
 from softlabel.estimators.labels import confident_counts, hard_counts
+from softlabel.estimators.supervised import independent_controls
 from softlabel.influence import Analysis, FoldRule
 from softlabel.results import Estimate, Note
 from softlabel.results.text import number
 from softlabel.study import Tally
 
 __all__ = ["notes"]
+
+Floats = NDArray[np.float64]
 
 # With fewer rows on either side of a threshold, standard errors were up to a fifth too small in simulation
 # (19 rows a side: 0.82 of the truth; 60 rows: 0.96).
@@ -25,15 +31,16 @@ _ROUNDING = 1e-14
 
 
 def notes(
-    analysis: Analysis, rule: FoldRule, level: float, *, soft: Estimate, supervised: Estimate
+    analysis: Analysis, rule: FoldRule, level: float, *, soft: Estimate, supervised: Estimate, labelled: Floats
 ) -> tuple[Note, ...]:
-    """Return every note that applies to an analysis."""
+    """Return every note that applies to an analysis; ``labelled`` holds the controls (k, n) of the labelled rows."""
     return (
         *_sample_notes(analysis.fit.tally),
         *_score_notes(analysis),
         *_difference_notes(soft, supervised),
         *_fold_notes(analysis, rule),
         *_control_notes(redundant_controls(analysis)),
+        *_labelled_notes(analysis, labelled),
         *_kappa_notes(analysis, level),
         *_few_notes(analysis),
     )
@@ -119,6 +126,27 @@ def _control_notes(redundant: Sequence[str]) -> list[Note]:
         Note(
             "controls.redundant",
             f"Constant, or explained by the controls before it, and left out: {names}",
+        )
+    ]
+
+
+def _labelled_notes(analysis: Analysis, controls: Floats) -> list[Note]:
+    if not controls.size:
+        return []
+    elsewhere = redundant_controls(analysis)
+    kept = independent_controls(controls)
+    names = [
+        name
+        for name, is_kept in zip(analysis.design.basis.columns, kept, strict=True)
+        if not is_kept and name not in elsewhere
+    ]
+    if not names:
+        return []
+    return [
+        Note(
+            "controls.redundant_labelled",
+            "Constant on the labelled rows, or explained there by the controls before it, and left out of "
+            f"supervised: {', '.join(names)}",
         )
     ]
 

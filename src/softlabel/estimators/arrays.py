@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from softlabel.basis import LinearBasis
 from softlabel.errors import DataError, InputError
-from softlabel.folds import check_folds
+from softlabel.folds import check_folds, check_seed
 from softlabel.influence import Analysis, FoldRule, analyse
 from softlabel.moments import Design, Partition
 from softlabel.study import Batch, Columns, Tally
+from softlabel.study.tally import check_size
 
-__all__ = ["analyse_arrays", "controls_array", "group_array", "score_array", "vector"]
+__all__ = ["analyse_arrays", "controls_array", "fallback_note", "group_array", "score_array", "vector"]
 
 Floats = NDArray[np.float64]
 
@@ -69,12 +70,15 @@ def group_array(values: ArrayLike, n: int) -> Floats:
 
 
 def _floats(values: ArrayLike, name: str) -> Floats:
+    raw = (
+        np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
+    )
+    if raw.dtype.kind not in "biufO":
+        raise _no_numbers(name, f"values of type {raw.dtype}")
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            expected=f"{name} to hold numbers", found=str(error), fix="Convert it to a numeric array"
-        ) from error
+        raise _no_numbers(name, str(error)) from error
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).sum())
         raise DataError(
@@ -82,7 +86,23 @@ def _floats(values: ArrayLike, name: str) -> Floats:
             found=f"{bad:,} missing or infinite values of {array.size:,}",
             fix="Drop or impute those rows",
         )
+    for column in array.reshape(len(array), -1).T if array.size and name != "p" else ():
+        check_size(name, float(column.min(initial=0.0)), float(column.max(initial=0.0)))
     return array
+
+
+def _no_numbers(name: str, found: str) -> InputError:
+    return InputError(expected=f"{name} to hold numbers", found=found, fix="Convert it to a numeric array")
+
+
+def fallback_note(analysis: Analysis, folds: int | ArrayLike | None) -> str | None:
+    """Return what a caller who asked for folds should know where there are none."""
+    if folds is None or not analysis.nuisances.in_sample:
+        return None
+    return (
+        f"The rows repeat: they are worth {analysis.n_effective:.0f} distinct ones of {analysis.n}. The nuisances were "
+        "fitted in sample, because copies would share a fold; pass each row's fold to cross-fit"
+    )
 
 
 def analyse_arrays(
@@ -100,15 +120,15 @@ def analyse_arrays(
     if not n:
         raise DataError(expected="rows", found="empty arrays", fix="Check the filter before")
     given: NDArray[np.intp] | None = None
-    if folds is None or isinstance(folds, int):
-        count = check_folds(folds)
+    if folds is None or isinstance(folds, int | np.integer):
+        count = check_folds(None if folds is None else int(folds))
     else:
         given, count = _given_folds(folds, n)
     design = Design(
         LinearBasis(tuple(f"x{j + 1}" for j in range(len(x)))),
         Partition.of(thresholds, confident),
         count,
-        seed,
+        check_seed(seed),
     )
     columns = Columns(y, p[None, :], x, np.full(n, np.nan), fold=given)
     batch = Batch(columns, columns.take(slice(0, 0)), Tally(rows=n, unlabelled=n))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from numpy.typing import ArrayLike
 
-from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array, vector
+from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
 from softlabel.estimators.labels import confident_counts, solved, why_not
 from softlabel.influence import Analysis
 from softlabel.results import Estimate
@@ -62,7 +64,7 @@ def confident(
     analysis = analyse_arrays(
         outcome, score_array(p, n), controls_array(X, n), confident=(threshold,), folds=folds, seed=seed
     )
-    return confident_estimates(analysis, level)[0]
+    return replace(confident_estimates(analysis, level)[0], note=fallback_note(analysis, folds))
 
 
 def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:

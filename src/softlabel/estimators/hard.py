@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from softlabel.errors import InputError, did_you_mean
-from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array, vector
+from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
 from softlabel.estimators.labels import hard_counts, solved, why_not
 from softlabel.estimators.soft import collapse
 from softlabel.influence import Analysis
+from softlabel.moments.solve import RANK_TOLERANCE
 from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
@@ -74,7 +77,7 @@ def hard(
     analysis = analyse_arrays(
         outcome, score_array(p, n), controls_array(X, n), thresholds=(threshold,), folds=folds, seed=seed
     )
-    return hard_estimates(analysis, level)[FORMS.index(form)]
+    return replace(hard_estimates(analysis, level)[FORMS.index(form)], note=fallback_note(analysis, folds))
 
 
 def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
@@ -90,7 +93,7 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
             ("hard", "moment", "moment"),
             ("deattenuated", None, "deattenuated"),
         ):
-            reason = why or (no_score if key == "deattenuated" else None)
+            reason = why or ((no_score or _unrelated(analysis, i)) if key == "deattenuated" else None)
             if reason is not None:
                 results.append(not_estimated(name, reason, n, threshold=threshold, form=form, level=level))
                 continue
@@ -99,3 +102,14 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
                 estimated(name, float(point), float(covariance), n, threshold=threshold, form=form, level=level)
             )
     return results
+
+
+def _unrelated(analysis: Analysis, i: int) -> str | None:
+    """Return why the i-th hard label cannot stand in for the score, or ``None`` if it can."""
+    q = analysis.design.q
+    aa = float(analysis.sums["core"].bread[0, 0, 0])
+    bb, ba = (float(analysis.sums["hard"].bread[i, 0, j]) for j in (0, q))
+    # A correlation below 1e-10 is what rounding leaves of none.
+    if abs(ba) <= RANK_TOLERANCE * math.sqrt(aa * bb):
+        return "given the controls the hard label says nothing about the score (kappa = 0)"
+    return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from softlabel.errors import InputError, did_you_mean
-from softlabel.estimators.arrays import analyse_arrays, controls_array, score_array, vector
+from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
 from softlabel.influence import Analysis
 from softlabel.influence.points import divide
 from softlabel.moments.solve import RANK_TOLERANCE
@@ -76,22 +77,30 @@ def soft(
     outcome = vector(y, "y")
     n = len(outcome)
     analysis = analyse_arrays(outcome, score_array(p, n), controls_array(X, n), folds=folds, seed=seed)
-    return soft_estimates(analysis, level)[FORMS.index(form)]
+    return replace(soft_estimates(analysis, level)[FORMS.index(form)], note=fallback_note(analysis, folds))
 
 
 def collapse(analysis: Analysis) -> str | None:
     """Return why the score can tell nothing, or ``None`` if it can."""
-    if analysis.n <= analysis.design.d + 1:
-        return f"{analysis.n} unlabelled rows are too few for {analysis.design.d + 1} coefficients"
-    train = analysis.fewest_to_train()
-    if train <= analysis.design.d:
-        return f"outside one fold there are {train} rows, too few for {analysis.design.d} coefficients"
+    too_few = too_few_rows(analysis)
+    if too_few is not None:
+        return too_few
     variance = float(analysis.points.score_variance[0, 0])
     # The square of a constant score is known to 16 digits, its variance to what those leave.
     if variance <= 1e-24 * float(analysis.points.score_square[0]):
         return "the score is the same in every row"
     if float(analysis.points.v_star[0, 0]) <= RANK_TOLERANCE * variance:
         return "the controls explain the score completely (V* = 0)"
+    return None
+
+
+def too_few_rows(analysis: Analysis) -> str | None:
+    """Return why there are too few unlabelled rows for the regressions, or ``None`` if there are enough."""
+    if analysis.n <= analysis.design.d + 1:
+        return f"{analysis.n} unlabelled rows are too few for {analysis.design.d + 1} coefficients"
+    train = analysis.fewest_to_train()
+    if train <= analysis.design.d:
+        return f"outside one fold there are {train} rows, too few for {analysis.design.d} coefficients"
     return None
 
 
@@ -119,8 +128,12 @@ def soft_estimates(analysis: Analysis, level: float) -> tuple[Estimate, Estimate
 
 
 def v_star_estimate(analysis: Analysis, level: float) -> Estimate:
-    """Return V* = E[Var(p|X)] with its standard error, from ψ = a² − V*."""
+    """Return V* = E[Var(p|X)] with its standard error, from ψ = a² − V*; the trace where there are contrasts."""
+    why = too_few_rows(analysis)
+    if why is not None:
+        return not_estimated("v_star", why, analysis.n, level=level)
     core, q = analysis.sums["core"], analysis.design.q
     value = core.bread[0] / core.weight
-    variance = core.covariance_of_sums()[0][2 * q :, 2 * q :] / core.weight**2
+    diagonal = 2 * q + np.arange(q) * (q + 1)
+    variance = core.covariance_of_sums()[0][np.ix_(diagonal, diagonal)] / core.weight**2
     return estimated("v_star", float(np.trace(value)), float(variance.sum()), analysis.n, level=level)

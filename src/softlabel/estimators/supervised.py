@@ -14,7 +14,7 @@ from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
 
-__all__ = ["COVARIANCES", "Covariance", "check_covariance", "supervised", "supervised_fit"]
+__all__ = ["COVARIANCES", "Covariance", "check_covariance", "independent_controls", "supervised", "supervised_fit"]
 
 Floats = NDArray[np.float64]
 Covariance = Literal["HC0", "HC1", "HC2", "HC3"]
@@ -22,6 +22,9 @@ COVARIANCES = ("HC0", "HC1", "HC2", "HC3")
 
 # A row that alone decides one coefficient has leverage one and no residual to learn a variance from.
 _FULL_LEVERAGE = 1 - 1e-8
+
+# Centring a constant leaves about 1e-16 of its size.
+_ROUNDING = 1e-13
 
 
 def supervised(
@@ -76,7 +79,7 @@ def supervised_fit(outcome: Floats, group: Floats, controls: Floats, *, covarian
     positive = int((group == 1).sum())
     if positive in (0, n):
         return none(f"all {n} labelled rows are of group {int(group[0])}")
-    basis = _orthonormal(controls, n)
+    basis = _orthonormal(controls)
     df = n - basis.shape[1] - 1
     if df < 1:
         return none(f"{n} labelled rows are too few for {basis.shape[1] + 1} coefficients")
@@ -114,12 +117,23 @@ def check_covariance(covariance: str) -> None:
         )
 
 
-def _orthonormal(controls: Floats, n: int) -> Floats:
-    """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
-    constant = np.full((1, n), n**-0.5)
+def independent_controls(controls: Floats) -> NDArray[np.bool_]:
+    """Return which controls (k, n) vary and are independent of those before them."""
+    return _scaled(controls)[1]
+
+
+def _scaled(controls: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the controls centred and of unit length, and which of them are independent."""
     centred = controls - controls.mean(axis=1, keepdims=True)
     size = np.sqrt(np.square(centred).sum(axis=1, keepdims=True))
-    varies = size[:, 0] > RANK_TOLERANCE * np.sqrt(n) * np.abs(controls).max(axis=1, initial=0.0)
-    scaled = centred[varies] / size[varies]
-    free = independent(scaled @ scaled.T, np.ones(len(scaled), dtype=np.bool_))
-    return np.linalg.qr(np.vstack([constant, scaled[free]]).T).Q
+    noise = _ROUNDING * np.sqrt(controls.shape[1]) * np.abs(controls).max(axis=1, initial=0.0)
+    varies = size[:, 0] > noise
+    scaled = centred / np.where(varies[:, None], size, 1.0)
+    return scaled, independent(scaled @ scaled.T, varies)
+
+
+def _orthonormal(controls: Floats) -> Floats:
+    """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
+    scaled, free = _scaled(controls)
+    n = controls.shape[1]
+    return np.linalg.qr(np.vstack([np.full((1, n), n**-0.5), scaled[free]]).T).Q

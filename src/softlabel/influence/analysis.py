@@ -23,7 +23,7 @@ __all__ = ["FEW_DISTINCT_ROWS", "Analysis", "FoldRule", "analyse"]
 # Dealing by row values needs distinct rows: copies share a fold, so folds depend on the outcome. Below this
 # many effective distinct rows, in a table that does repeat rows, nuisances are fitted in sample instead.
 FEW_DISTINCT_ROWS = 5_000
-_REPEATS = 0.95
+_REPEATS = 0.9
 
 Chunk = TypeVar("Chunk")
 

@@ -53,6 +53,15 @@ def score_batch(batch: Batch, nuisances: LinearNuisances, at: Points, design: De
     rows = batch.unlabelled
     hashes = hash_rows(rows)
     check = RowCheck.of(hashes).merge(RowCheck.of(hash_rows(batch.labelled)))
-    blocks = (residuals(block, nuisances, design) for block in sorted_blocks(rows, hashes, design, nuisances.shift))
+    blocks = (
+        residuals(block, nuisances, design)
+        for block in sorted_blocks(rows, hashes, design, nuisances.shift, _block_rows(nuisances))
+    )
     states = (ScoreState({name: add(res, at) for name, add in ACCUMULATORS.items()}, RowCheck()) for res in blocks)
     return reduce(ScoreState.merge, states, ScoreState({}, check))
+
+
+def _block_rows(nuisances: LinearNuisances) -> int:
+    """Return how many rows to work on at once: fewer when there are many thresholds, so that memory stays flat."""
+    height: int = nuisances.maps.shape[1]
+    return max(256, (1 << 20) // height)

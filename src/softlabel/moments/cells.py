@@ -105,5 +105,5 @@ class CellMoments:
     @classmethod
     def from_bytes(cls, data: bytes) -> CellMoments:
         """Return the state that `to_bytes` wrote."""
-        design, arrays = unpack("CellMoments", data)
+        design, arrays = unpack("CellMoments", data, ("shift", "counts", "sums", "grams"))
         return cls(design, **arrays)  # type: ignore[arg-type]

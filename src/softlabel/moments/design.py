@@ -17,6 +17,8 @@ __all__ = ["Design"]
 class Design:
     """The regression columns, the partition of the score and the dealing of rows to folds.
 
+    ``roles`` names the outcome and the score, where they have names.
+
     A row enters every sum as z = (1, B(X), p, Y), of length D = d + q + 1: d design columns counting the
     intercept, q scores, one outcome.
     """
@@ -25,6 +27,7 @@ class Design:
     partition: Partition
     folds: int
     seed: int
+    roles: tuple[str, ...] = ()
 
     @property
     def d(self) -> int:
@@ -45,6 +48,9 @@ class Design:
     def fingerprint(self) -> str:
         """Equal for designs whose sums may be added."""
         parts = [
+            self.roles,
+            type(self.partition).__name__,
+            self.q,
             self.basis.name,
             self.basis.columns,
             self.partition.thresholds,

@@ -35,10 +35,13 @@ class Block(NamedTuple):
     cluster: NDArray[np.uint64] | None
 
 
-def sorted_blocks(columns: Columns, hashes: NDArray[np.uint64], design: Design, shift: Floats) -> Iterator[Block]:
-    """Yield the rows in blocks of at most `BLOCK_ROWS`, each sorted by fold and code."""
-    for start in range(0, len(columns), BLOCK_ROWS):
-        piece = slice(start, start + BLOCK_ROWS)
+def sorted_blocks(
+    columns: Columns, hashes: NDArray[np.uint64], design: Design, shift: Floats, rows: int | None = None
+) -> Iterator[Block]:
+    """Yield the rows in blocks of at most ``rows`` and `BLOCK_ROWS`, each sorted by fold and code."""
+    rows = min(rows or BLOCK_ROWS, BLOCK_ROWS)
+    for start in range(0, len(columns), rows):
+        piece = slice(start, start + rows)
         yield sorted_block(columns.take(piece), hashes[piece], design, shift)
 
 

@@ -16,7 +16,9 @@ Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-10
 
 # A column counts as constant when its variance is below this share of its second moment about the pilot shift.
-_CONSTANT = 1e-15
+# A dummy that is zero in all rows of a sum has only rounding left after centring: 1e-14 of its second moment in
+# one block, 1e-11 after thousands of merges. Taken for variance, it would get a coefficient of noise over noise.
+_CONSTANT = RANK_TOLERANCE
 
 
 class Fit(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -34,8 +34,8 @@ def pack(kind: str, design: str, arrays: Mapping[str, NDArray[np.generic]]) -> b
     return msgspec.msgpack.encode(_Packet(kind, design, packed))
 
 
-def unpack(kind: str, data: bytes) -> tuple[str, dict[str, NDArray[np.generic]]]:
-    """Return the design and arrays that `pack` wrote for this kind."""
+def unpack(kind: str, data: bytes, names: Sequence[str]) -> tuple[str, dict[str, NDArray[np.generic]]]:
+    """Return the design and the arrays of these names that `pack` wrote for this kind."""
     try:
         packet = msgspec.msgpack.decode(data, type=_Packet)
     except msgspec.DecodeError as error:
@@ -44,7 +44,11 @@ def unpack(kind: str, data: bytes) -> tuple[str, dict[str, NDArray[np.generic]]]
             found=str(error),
             fix="Check that they are whole and come from softlabel",
         ) from error
-    if packet.kind != kind:
-        raise StateError(expected=f"the bytes of {kind}", found=packet.kind, fix="Read each state with its own class")
+    if packet.kind != kind or set(packet.arrays) != set(names):
+        raise StateError(
+            expected=f"the bytes of {kind}",
+            found=f"{packet.kind} with {', '.join(packet.arrays)}",
+            fix="Read each state with its own class",
+        )
     arrays = {name: np.frombuffer(a.data, dtype=a.dtype).reshape(a.shape) for name, a in packet.arrays.items()}
     return packet.design, arrays

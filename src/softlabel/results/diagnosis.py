@@ -119,7 +119,7 @@ class Diagnosis:
             version = msgspec.json.decode(text, type=_Versioned).schema_version
             if version == SCHEMA_VERSION:
                 diagnosis = msgspec.json.decode(text, type=cls)
-                if msgspec.json.decode(msgspec.json.encode(diagnosis)) == msgspec.json.decode(text):
+                if _holds(msgspec.json.decode(msgspec.json.encode(diagnosis)), msgspec.json.decode(text)):
                     return diagnosis
                 raise msgspec.ValidationError("keys that a Diagnosis does not have")
         except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
@@ -133,6 +133,15 @@ class Diagnosis:
             found=f"version {version}",
             fix="Read it with the softlabel version that wrote it, or diagnose the data again",
         )
+
+
+def _holds(known: Any, given: Any) -> bool:
+    """Return whether every key that was given, at any depth, is one that was understood."""
+    if isinstance(given, dict):
+        return all(key in known and _holds(known[key], value) for key, value in given.items())
+    if isinstance(given, list):
+        return all(map(_holds, known, given))
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class Estimate:
         ``None`` for a number; else one sentence.
     level, df
         Confidence level of the interval; degrees of freedom of its t distribution, ``None`` for the normal.
+    note
+        What to know before using the number, where the array functions have nowhere else to say it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Estimate:
     reason: str | None = None
     level: float = 0.95
     df: int | None = None
+    note: str | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:

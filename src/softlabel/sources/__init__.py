@@ -11,15 +11,12 @@ from softlabel.errors import InputError
 from softlabel.sources.arrow import is_a, open_frame
 from softlabel.sources.files import ENDINGS, open_files
 from softlabel.sources.protocol import BATCH_ROWS, Selection, Source
+from softlabel.sources.queries import open_query
 
 __all__ = ["BATCH_ROWS", "Selection", "Source", "open_source"]
 
 _REMEDIES = {
-    ("polars", "LazyFrame"): "Call .collect() on it",
-    ("duckdb", "DuckDBPyRelation"): "Call .to_arrow_table() on it",
-    ("_duckdb", "DuckDBPyRelation"): "Call .to_arrow_table() on it",
-    ("pyarrow", "Dataset"): "Call .to_table(columns=[...]) on it",
-    ("pyarrow", "Scanner"): "Call .to_table() on it",
+    ("pyarrow", "Scanner"): "A scanner may be readable only once: pass the dataset it scans, or call .to_table() on it",
     ("pyspark", "DataFrame"): "Call .toArrow() on it, or write it to Parquet and pass the files",
     ("pyarrow", "RecordBatchReader"): "A stream can be read only once: call .read_all() on it",
     ("builtins", "PyCapsule"): "A stream can be read only once: pass the table it comes from",
@@ -34,8 +31,9 @@ def open_source(data: Any) -> Source:
     data
         A pandas or Polars DataFrame; a PyArrow Table or RecordBatch; a mapping of names to one-dimensional
         arrays, matched by position whatever their index; any other object with an Arrow C stream, which is
-        read into memory once; or a path, a glob or a list of them, to Parquet, CSV or TSV files (the last two
-        may be gzipped).
+        read into memory once; a Polars LazyFrame, a PyArrow Dataset or a DuckDB relation, which is run anew
+        for every reading; or a path, a glob or a list of them, to Parquet, CSV or TSV files (the last two may
+        be gzipped).
 
     Returns
     -------
@@ -47,7 +45,7 @@ def open_source(data: Any) -> Source:
     InputError
         Data of another kind, a stream that can be read only once, or files that do not make one table.
     SourceError
-        A file that cannot be read.
+        A file that cannot be read, or a query that fails.
 
     Examples
     --------
@@ -68,12 +66,13 @@ def open_source(data: Any) -> Source:
     fix = next((remedy for (package, kind), remedy in _REMEDIES.items() if is_a(data, package, kind)), None)
     if fix is None and isinstance(data, Iterator):
         fix = "An iterator or open file can be read only once: pass the table, or the file's path"
-    source = open_frame(data) if fix is None else None
+    source = open_query(data) or open_frame(data) if fix is None else None
     if source is None:
         package = type(data).__module__.split(".")[0]
         raise InputError(
-            expected="a pandas or Polars DataFrame, a pyarrow Table or RecordBatch, a dict of arrays, "
-            f"an object with an Arrow C stream, or paths or globs of files that end in {', '.join(ENDINGS)}",
+            expected="a pandas or Polars DataFrame, a Polars LazyFrame, a pyarrow Table, RecordBatch or Dataset, "
+            "a DuckDB relation, a dict of arrays, an object with an Arrow C stream, "
+            f"or paths or globs of files that end in {', '.join(ENDINGS)}",
             found=" ".join(["a", *([] if package == "builtins" else [package]), type(data).__name__]),
             fix=fix or "Convert it to one of these",
         )

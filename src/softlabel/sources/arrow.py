@@ -13,7 +13,7 @@ import pyarrow as pa
 from softlabel.errors import DataError, InputError
 from softlabel.sources.protocol import BATCH_ROWS, Selection, Source, plain_type, positions
 
-__all__ = ["is_a", "open_frame"]
+__all__ = ["Frame", "is_a", "open_frame"]
 
 
 def is_a(data: object, package: str, kind: str) -> bool:
@@ -31,19 +31,19 @@ def is_a(data: object, package: str, kind: str) -> bool:
 def open_frame(data: Any) -> Source | None:
     """Open a table in memory; None when `data` is not one."""
     if is_a(data, "pandas", "DataFrame"):
-        return _Frame("pandas DataFrame", [str(c) for c in data.columns], lambda i: data.iloc[:, i])
+        return Frame("pandas DataFrame", [str(c) for c in data.columns], lambda i: data.iloc[:, i])
     if is_a(data, "polars", "DataFrame"):
-        return _Frame("Polars DataFrame", data.columns, data.to_series)
+        return Frame("Polars DataFrame", data.columns, data.to_series)
     if isinstance(data, pa.Table | pa.RecordBatch):
-        return _Frame(f"pyarrow {type(data).__name__}", data.schema.names, data.column)
+        return Frame(f"pyarrow {type(data).__name__}", data.schema.names, data.column)
     if isinstance(data, Mapping):
         arrays = list(data.values())
-        return _Frame(f"{type(data).__name__} of arrays", [str(key) for key in data], arrays.__getitem__)
+        return Frame(f"{type(data).__name__} of arrays", [str(key) for key in data], arrays.__getitem__)
     return _open_stream(data) if hasattr(data, "__arrow_c_stream__") else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """A table whose columns can be had one by one."""
 
     name: str
@@ -51,9 +51,11 @@ class _Frame:
     column: Callable[[int], Any]
 
     def columns(self) -> list[str]:
+        """Return every name."""
         return list(self.names)
 
     def select(self, columns: Sequence[str]) -> Selection:
+        """Bring the chosen columns into Arrow memory."""
         at = positions(self, columns)
         arrays = [_to_arrow(self.column(i), c, self.name) for i, c in zip(at, columns, strict=True)]
         lengths = {c: len(a) for c, a in zip(columns, arrays, strict=True)}
@@ -95,7 +97,7 @@ def _open_stream(data: Any) -> Source:
             found=" ".join(str(error).split()).rstrip("."),
             fix="Pass a table with named columns; a stream that is spent must be made anew",
         ) from error
-    return _Frame(name, table.column_names, table.column)
+    return Frame(name, table.column_names, table.column)
 
 
 def _to_arrow(values: Any, column: str, name: str) -> pa.ChunkedArray:

@@ -6,8 +6,9 @@ Two steps, because a table may hold columns without a role that Arrow cannot eve
 What every adapter promises:
 
 * **Re-readable.** ``batches()`` starts at the first row each time it is called and gives the same rows in the
-  same order. There is no ``rereadable`` flag, as it would always be true: what can be read only once never
-  becomes a source. (Whether rows changed behind our back between two reads is for the passes to notice.)
+  same order, if the engine keeps one. There is no ``rereadable`` flag, as it would always be true: what can be
+  read only once never becomes a source. (Whether rows changed behind our back between two reads is for the
+  passes to notice.) A new reading may end an older one that was left unfinished, with a `SourceError`.
 * **Null and NaN mean the same**: missing. Which of the two arrives depends on the engine (Polars and files
   keep them apart, pandas has one for both), so whoever reads must treat them alike.
 * **Types are the engine's own**, but text is string, large_string or a dictionary of either. Dictionaries may

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Protocol, Self, TypeVar
@@ -49,9 +49,13 @@ def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int
     BLAS is held to one thread meanwhile: its own threads gain nothing on blocks this small.
     """
     merged = empty
-    with _controller().limit(limits=1, user_api="blas"):
-        for state in _mapped(items, work, threads):
-            merged = merged.merge(state)
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            for state in _mapped(items, work, threads):
+                merged = merged.merge(state)
+    finally:
+        if isinstance(items, Generator):
+            items.close()  # an error's traceback would hold it, and with it the open file or query
     return merged
 
 

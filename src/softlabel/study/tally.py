@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from softlabel.errors import DataError
 
-__all__ = ["Tally", "tally"]
+__all__ = ["LARGEST", "Tally", "check_size", "tally"]
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Tally:
             outside=self.outside + other.outside,
             extremes=_widest(self.extremes, other.extremes),
             not_binary=self.not_binary + other.not_binary,
-            example=other.example if self.example is None else self.example,
+            example=min((e for e in (self.example, other.example) if e is not None), default=None),
         )
 
     def verify(self, *, score: str, group: str | None, missing: str) -> None:
@@ -93,14 +93,21 @@ class Tally:
                 fix=_score_advice(low, high),
             )
         for name, (low, high) in self.extremes.items():
-            size = max(abs(low), abs(high))
-            if size > LARGEST or 0 < size < 1 / LARGEST:
-                raise DataError(
-                    expected=f"{name!r} to have a size between {1 / LARGEST:g} and {LARGEST:g}, so that its powers "
-                    "stay within floating point",
-                    found=f"values from {low:g} to {high:g}",
-                    fix="Rescale the column, in another unit for instance",
-                )
+            if name == score:
+                continue
+            check_size(name, low, high)
+
+
+def check_size(name: str, low: float, high: float) -> None:
+    """Raise if a column's largest value has powers that overflow or vanish."""
+    size = max(abs(low), abs(high))
+    if size > LARGEST or 0 < size < 1 / LARGEST:
+        raise DataError(
+            expected=f"{name!r} to have a size between {1 / LARGEST:g} and {LARGEST:g}, so that its powers "
+            "stay within floating point",
+            found=f"values from {low:g} to {high:g}",
+            fix="Rescale the column, in another unit for instance",
+        )
 
 
 def _widest(
@@ -192,7 +199,7 @@ def tally(
         outside=int(outside.sum()),
         extremes=extremes,
         not_binary=int(not_binary.sum()),
-        example=float(labels[not_binary][0]) if not_binary.any() else None,
+        example=float(labels[not_binary].min()) if not_binary.any() else None,
     )
     return counts, usable
 
