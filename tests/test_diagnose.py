@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from softlabel import Diagnosis, diagnose
+from softlabel import DataError, Diagnosis, diagnose
 
 N, LABELLED = 17_700, 300
 CONTROLS = ["age", "frailty", "emergency"]
@@ -334,3 +334,29 @@ def test_without_a_group_a_column_of_that_name_is_not_read() -> None:
     roles = {**ROLES, "group": None}
     words = table.set_column(table.schema.get_field_index("g"), "g", pa.array(["?"] * len(table)))
     assert diagnose(words, **roles) == diagnose(table, **roles)
+
+
+def test_labelled_rows_may_lack_a_score() -> None:
+    rng = np.random.default_rng(12)
+    n, labelled = 1_000, 80
+    known = np.arange(n) < labelled
+    data = {"y": rng.normal(size=n), "x": rng.normal(size=n), "p": rng.random(n)}
+    data["g"] = np.where(known, rng.integers(0, 2, size=n), np.nan)
+    options: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x"]}
+    plain = diagnose(data, **options)
+    scoreless = diagnose(data | {"p": np.where(known, np.nan, data["p"])}, **options)
+    apart = diagnose(
+        {name: column[~known] for name, column in data.items() if name != "g"},
+        **options,
+        labelled={name: column[known] for name, column in data.items() if name != "p"},
+    )
+    for d in (scoreless, apart):
+        assert (d.sample.dropped, d.sample.labelled) == (0, labelled)
+        assert d.estimates == plain.estimates
+        assert d.kappa == plain.kappa
+
+
+def test_the_scores_of_unlabelled_rows_are_still_needed() -> None:
+    data = {"y": np.zeros(9), "p": np.append(np.full(8, 0.5), np.nan), "g": np.full(9, np.nan)}
+    with pytest.raises(DataError, match=r"'p' \(1\) of 9 rows"):
+        diagnose(data, outcome="y", group="g", score="p")

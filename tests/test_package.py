@@ -38,6 +38,7 @@ PUBLIC = {
 
 # Each costs more to import than all of `import softlabel` may take; they are imported where they are used.
 NOT_AT_IMPORT = (
+    "duckdb",
     "matplotlib",
     "numba",
     "pandas",

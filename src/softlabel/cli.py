@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import io
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from softlabel.basis import BASES
+from softlabel.decision import RULES
 from softlabel.diagnose import CONFIDENT, THRESHOLDS, diagnose
 from softlabel.errors import InputError, SoftlabelError
-from softlabel.report.demo import STORY, demo_table, diagnose_demo, epilogue, write_demo
+from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
 from softlabel.report.files import check_target, write_whole
 
 __all__ = ["main"]
@@ -114,10 +117,12 @@ def _demo(options: argparse.Namespace) -> None:
     table = demo_table(options.seed)
     if options.output is not None:
         write_demo(table, options.output)
-    _say(STORY)
     diagnosis = diagnose_demo(table)
-    _say(diagnosis.summary())
-    _say(epilogue(diagnosis, options.output))
+    _say(STORY)
+    _say(outcome(diagnosis))
+    _say(diagnosis.summary().removesuffix("\n"))
+    if options.output is not None:
+        _say(same_from(options.output))
 
 
 def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -137,12 +142,12 @@ def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
     add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help="where to threshold")
     add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help="confident sets")
-    add("--basis", default="linear", help="how controls enter (default: linear)")
+    add("--basis", default="linear", help=f"how controls enter: {', '.join(BASES)} (default: linear)")
     add("--folds", type=_folds, default=5, metavar="N|none", help="for cross-fitting (default: 5)")
     add("--seed", type=int, default=0, help="of the dealing to folds (default: 0)")
     add("--id", metavar="COLUMN", help="deal rows to folds by this column")
     add("--covariance", default="HC3", help="of the supervised estimate, HC0 to HC3 (default: HC3)")
-    add("--rule", default="paper", help="which rule gives the verdict (default: paper)")
+    add("--rule", default="paper", help=f"which rule gives the verdict: {', '.join(RULES)} (default: paper)")
     add(
         "--kappa-tolerance",
         type=float,
@@ -168,7 +173,18 @@ def _folds(text: str) -> int | None:
 
 def _diagnose(options: argparse.Namespace) -> None:
     if options.json not in (None, "-"):
-        check_target(options.json)
+        target = check_target(options.json)
+        inputs = {
+            os.path.realpath(name)
+            for pattern in (*options.files, *(options.labelled or ()))
+            for name in (pattern, *glob.glob(pattern))  # noqa: PTH207  (a pattern may be absolute)
+        }
+        if str(target) in inputs:
+            raise InputError(
+                expected="--json to name another file than the data",
+                found=repr(options.json),
+                fix="Name for instance diagnosis.json",
+            )
     asked = {name: value for name, value in vars(options).items() if name not in ("run", "files", "json")}
     diagnosis = diagnose(options.files, **asked)
     if options.json == "-":

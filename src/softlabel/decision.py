@@ -70,15 +70,15 @@ def paper_rule(
         # The sample deviation divides by n − 1 where the sandwich divides by n.
         paper_se = soft_moment.std_error * math.sqrt(soft_moment.n / max(soft_moment.n - 1, 1))
         noisier = paper_se > supervised.std_error
-        because.append(
-            Reason(
-                "soft.noisier" if noisier else "soft.tighter",
-                f"Soft is {'less' if noisier else 'more'} precise than supervised: a standard error of "
-                f"{number(paper_se)}, as the paper computes it, against {number(supervised.std_error)}",
-                paper_se,
-                supervised.std_error,
-            )
+        code = "soft.noisier" if noisier else "soft.tighter"
+        message = (
+            f"The standard error of soft, {number(paper_se)} by the paper's formula, is "
+            f"{'above' if noisier else 'not above'} that of supervised, {number(supervised.std_error)}"
         )
+        if soft.std_error is not None and (soft.std_error > supervised.std_error) != noisier:
+            code = "soft.noisier_by_formula_only"
+            message += f", though the orthogonal form of soft has {number(soft.std_error)}"
+        because.append(Reason(code, message, paper_se, supervised.std_error))
         if noisier:
             return _verdict(supervised, "supervised", because)
     because.append(_kappa_reason(list(kappa), kappa_tolerance))
@@ -92,7 +92,7 @@ def _kappa_reason(kappa: list[Attenuation], tolerance: float) -> Reason:
     near = [row for row in known if not _far(row, tolerance)]
     if near:
         at = ", ".join(f"{row.threshold:g}" for row in near)
-        return Reason("kappa.near_one", f"Thresholding costs little at {at}: kappa may be one there")
+        return Reason("kappa.near_one", f"At {at} kappa cannot be told from one: thresholding may cost little there")
     closest = min(known, key=lambda row: abs((row.kappa or 0.0) - 1))
     above = (closest.kappa or 0.0) > 1
     return Reason(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -68,8 +68,8 @@ def diagnose(
     Parameters
     ----------
     data
-        A pandas or Polars DataFrame, a PyArrow table, a dict of arrays, or paths or globs of Parquet and CSV
-        files.
+        A pandas or Polars DataFrame, a Polars LazyFrame, a PyArrow table or dataset, a DuckDB relation, a dict of
+        arrays, or paths or globs of Parquet and CSV files.
     outcome, score
         Columns Y and p.
     group
@@ -224,9 +224,17 @@ def _open(study: Study, data: Any, labelled: Any) -> list[tuple[Part, Selection]
     for part, table in tables:
         source = open_source(table)
         selection = source.select(study.needed(part, source.columns()))
-        study.check_types(selection.schema())
+        study.check_types(selection.schema(), partial(_first_value, selection))
         parts.append((part, selection))
     return parts
+
+
+def _first_value(selection: Selection, column: str) -> str | None:
+    """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
+    for batch in selection.batches(rows=1_000):
+        values = batch.column(column).drop_null()
+        return str(values[0]) if len(values) else None
+    return None
 
 
 def _labelled(analysis: Analysis) -> tuple[Floats, Floats, Floats]:

@@ -56,7 +56,7 @@ def _add_column(h: Hashes, values: NDArray[np.float64], key: int) -> None:
 
 
 def hash_rows(columns: Columns) -> Hashes:
-    """Return one hash per row, (n,), of all its values and its id; NaN (no label) is one value like any other.
+    """Return one hash per row, (n,), of its values; NaN (no label, no score) is one value like any other.
 
     Examples
     --------
@@ -71,10 +71,8 @@ def hash_rows(columns: Columns) -> Hashes:
     for values in (columns.outcome, *columns.score, *columns.controls, columns.group):
         key = _splitmix(key)
         # Every NaN has the same bits after this, whichever way it was made.
-        clean = np.where(np.isnan(values), np.nan, values) if values is columns.group else values
-        _add_column(h, clean, key)
-    if columns.id is not None:
-        h += hash_ids(columns.id) * np.uint64(_splitmix(key) | 1)
+        absent = np.isnan(values)
+        _add_column(h, np.where(absent, np.nan, values) if absent.any() else values, key)
     return _finish(h)
 
 
@@ -147,7 +145,7 @@ def check_folds(folds: int | None) -> int:
         raise InputError(
             expected="folds to be a whole number from 2 to 100, or None",
             found=f"folds={folds!r}",
-            fix="Use folds=5, or folds=None to fit the nuisances in sample",
+            fix="Use folds=5, or folds=None (--folds none) to fit the nuisances in sample",
         )
     return int(folds)
 
@@ -169,9 +167,15 @@ class RowCheck:
     total: int = 0
 
     @classmethod
-    def of(cls, hashes: Hashes) -> RowCheck:
-        """Return the check of these rows."""
-        return cls(len(hashes), int(hashes.sum(dtype=np.uint64)))
+    def of(cls, columns: Columns, hashes: Hashes) -> RowCheck:
+        """Return the check of these rows from the hashes of their values and whatever else bears on a result."""
+        extras = [None if columns.id is None else hash_ids(columns.id), columns.cluster]
+        extras += [None if columns.weight is None else columns.weight.view(np.uint64)]
+        mixed = hashes
+        for key, extra in enumerate(extras):
+            if extra is not None:
+                mixed = _finish(mixed + extra * np.uint64(_splitmix(key) | 1))
+        return cls(len(hashes), int(mixed.sum(dtype=np.uint64)))
 
     def merge(self, other: RowCheck) -> RowCheck:
         """Return the check of both sets of rows."""

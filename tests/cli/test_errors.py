@@ -215,3 +215,13 @@ def test_interrupted_in_the_midst_of_reading(run: Run, visits: str, monkeypatch:
     for threads in ("1", "2"):
         code, out, err = run("diagnose", visits, *ROLES, "--threads", threads)
         assert (code, out, err) == (130, "", "softlabel: interrupted\n")
+
+
+def test_json_never_replaces_the_data(run: Run, visits: str, tmp_path: Path) -> None:
+    before = Path(visits).read_bytes()
+    pattern = str(tmp_path / "*.parquet")
+    for files in (visits, pattern):
+        code, _, err = run("diagnose", files, *ROLES, "--json", visits)
+        assert code == 2
+        _one_paragraph(err, "another file than the data", "diagnosis.json")
+    assert Path(visits).read_bytes() == before

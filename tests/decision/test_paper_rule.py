@@ -60,14 +60,15 @@ def _check(verdict: Verdict, estimate: Estimate) -> None:
 def test_soft_that_is_noisier_than_supervised_gives_supervised() -> None:
     verdict = _rule(supervised=estimated("supervised", 0.9, 0.07**2, 300))
     _check(verdict, estimated("supervised", 0.9, 0.07**2, 300))
-    assert _codes(verdict) == ["soft.noisier"]
+    assert _codes(verdict) == ["soft.noisier_by_formula_only"]
     (reason,) = verdict.because
     # The sample deviation divides by n - 1 where the sandwich divides by n.
     assert reason.value == pytest.approx(0.08 * math.sqrt(N / (N - 1)))
     assert reason.limit == pytest.approx(0.07)
     assert verdict.sentence == (
-        "Use supervised: 0.900 (95% interval 0.763 to 1.04). Soft is less precise than supervised: "
-        "a standard error of 0.0800, as the paper computes it, against 0.0700."
+        "Use supervised: 0.900 (95% interval 0.763 to 1.04). The standard error of soft, "
+        "0.0800 by the paper's formula, is above that of supervised, 0.0700, though the orthogonal form of soft has "
+        "0.0500."
     )
 
 
@@ -84,7 +85,7 @@ def test_kappa_near_one_somewhere_gives_soft_too_and_says_where() -> None:
     verdict = _rule(kappa=[*FAR, _kappa(0.97, threshold=0.95)])
     _check(verdict, SOFT)
     assert _codes(verdict) == ["soft.tighter", "kappa.near_one"]
-    assert "costs little at 0.95:" in verdict.because[1].message
+    assert "At 0.95 kappa cannot be told from one" in verdict.because[1].message
 
 
 def test_it_is_the_moment_form_that_is_compared_and_the_orthogonal_that_is_reported() -> None:

@@ -57,19 +57,19 @@ def test_rows_that_repeat() -> None:
     data = {name: np.tile(column[:300], 4) for name, column in table().items()}
     data["g"] = np.where(np.arange(1_200) < 60, data["g"], np.nan)
     found = diagnose(data)
-    assert codes(found) == {"folds.in_sample"}
+    assert codes(found) == {"folds.in_sample", "rows.repeat"}
     assert found.sample.folds is None
     # 1,140 unlabelled rows: 240 distinct four times and 60 three times.
     assert found.sample.n_effective == pytest.approx(1_140**2 / (240 * 16 + 60 * 9), rel=0.03)
     in_sample = diagnose(data, folds=None)
-    assert codes(in_sample) == set()
+    assert codes(in_sample) == {"rows.repeat"}
     for name in ("estimate", "std_error"):
         assert getattr(in_sample.estimate("soft"), name) == pytest.approx(
             getattr(found.estimate("soft"), name), rel=1e-12
         )
     # An id tells copies apart.
     data["id"] = np.arange(1_200)
-    assert codes(diagnose(data, id="id")) == set()
+    assert codes(diagnose(data, id="id")) == {"rows.repeat"}
 
 
 def test_rows_left_out() -> None:
@@ -131,3 +131,30 @@ def test_few_unlabelled_rows_are_noted() -> None:
     for n, few in ((49, True), (50, False)):
         data = {"y": rng.normal(size=n), "p": rng.random(n)}
         assert ("rows.few" in {note.code for note in sl.diagnose(data, outcome="y", score="p").notes}) == few
+
+
+def test_a_score_of_the_other_group_is_noted_and_stands_beside_the_verdict() -> None:
+    design = sl.simulate.PaperDesign(sigma_u=0.6).sample(5_000, 500, seed=2)
+    turned = design.set_column(3, "p", pc.subtract(1.0, design["p"]))
+    right, wrong = (
+        sl.diagnose(data, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"]) for data in (design, turned)
+    )
+    assert "score.reversed" not in codes(right)
+    assert "score.reversed" in codes(wrong)
+    page = wrong.summary()
+    assert page.index("! Labelled rows in the group have a lower score") < page.index("Data")
+
+
+def test_copies_are_noted_whatever_the_folds() -> None:
+    rng = np.random.default_rng(3)
+    n = 8_000
+    once = {"y": rng.normal(size=n), "p": rng.random(n), "g": np.where(np.arange(n) < 60, np.arange(n) % 2, np.nan)}
+    tripled = {name: np.tile(column, 3) for name, column in once.items()} | {"row": np.arange(3 * n)}
+    options: dict[str, Any]
+    for options in ({}, {"id": "row"}, {"folds": None}):
+        d = sl.diagnose(tripled, outcome="y", group="g", score="p", **options)
+        assert {"rows.repeat", "rows.repeat_labelled"} <= codes(d)
+        assert "by a factor of about 1.7" in message(d, "rows.repeat")
+        assert "180 hold 60 distinct ones" in message(d, "rows.repeat_labelled")
+    plain = sl.diagnose(once, outcome="y", group="g", score="p")
+    assert not any(code.startswith("rows.repeat") for code in codes(plain))

@@ -116,8 +116,8 @@ def test_masked_values_are_missing() -> None:
 def test_in_sample_nuisances_that_were_not_asked_for_are_noted() -> None:
     rng = np.random.default_rng(1)
     y, p = np.repeat(rng.random((2, 40)), 30, axis=1)
-    assert "40 distinct ones of 1200" in (sl.soft(y, p).note or "")
-    assert "40 distinct ones of 1200" in (sl.attenuation(p, thresholds=[0.5]).note or "")
+    assert "1200 hold about 40 distinct ones" in (sl.soft(y, p).note or "")
+    assert "1200 hold about 40 distinct ones" in (sl.attenuation(p, thresholds=[0.5]).note or "")
     assert sl.soft(y, p, folds=None).note is None
     assert sl.soft(y, p, folds=np.arange(1200) % 5).note is None
 

@@ -264,16 +264,27 @@ def test_whole_numbers_beyond_double_precision_differ() -> None:
     assert hash_ids(pa.array([2**53, -(2**53)])).tolist() == hash_ids(pa.array([2.0**53, -(2.0**53)])).tolist()
 
 
-def test_the_hash_of_a_row_depends_on_its_id() -> None:
+def test_the_check_depends_on_ids_weights_and_clusters_and_the_hash_of_the_values_does_not() -> None:
     rows = rows_of(40)
-    ids = pa.array(range(1, 41))
-    plain, named = hash_rows(rows), hash_rows(replace(rows, id=ids))
-    assert (plain != named).all()
-    copies = Columns(np.ones(9), np.ones((1, 9)), np.ones((2, 9)), np.full(9, np.nan), id=pa.array(range(9)))
-    assert len(set(hash_rows(copies).tolist())) == 9
-    # In any place and any piece the same.
-    pieces = [hash_rows(replace(rows, id=ids).take(slice(start, start + 7))) for start in range(0, 40, 7)]
-    assert np.array_equal(np.concatenate(pieces), named)
+    plain = RowCheck.of(rows, hash_rows(rows))
+    seen = {plain.total}
+    for extra in (
+        {"id": pa.array(range(1, 41))},
+        {"id": pa.array(range(2, 42))},
+        {"weight": np.arange(1.0, 41.0)},
+        {"cluster": np.arange(40, dtype=np.uint64)},
+    ):
+        more = replace(rows, **extra)
+        assert np.array_equal(hash_rows(more), hash_rows(rows))
+        check = RowCheck.of(more, hash_rows(more))
+        # In any pieces the same.
+        pieces = [more.take(slice(start, start + 7)) for start in range(0, 40, 7)]
+        merged = RowCheck()
+        for piece in pieces:
+            merged = merged.merge(RowCheck.of(piece, hash_rows(piece)))
+        assert merged == check
+        seen.add(check.total)
+    assert len(seen) == 5
 
 
 TEXT: dict[str, Callable[[list[str]], pa.Array]] = {
@@ -347,12 +358,13 @@ def test_checks_are_a_commutative_monoid(a: RowCheck, b: RowCheck, c: RowCheck) 
 
 
 def test_the_check_sees_any_change_and_no_order() -> None:
-    hashes = hash_rows(rows_of(500))
-    check = RowCheck.of(hashes)
+    rows = rows_of(500)
+    hashes = hash_rows(rows)
+    check = RowCheck.of(rows, hashes)
     assert check == RowCheck(500, sum(hashes.tolist()) & MASK)
-    assert RowCheck.of(hashes[::-1]) == check
-    assert RowCheck.of(hashes[:200]).merge(RowCheck.of(hashes[200:])) == check
+    assert RowCheck.of(rows, hashes[::-1]) == check
+    assert RowCheck.of(rows, hashes[:200]).merge(RowCheck.of(rows, hashes[200:])) == check
     twice = hashes.copy()
     twice[3] = twice[4]
-    assert RowCheck.of(twice) != check
+    assert RowCheck.of(rows, twice) != check
     assert str(RowCheck(3, 255)) == "3-00000000000000ff"

@@ -156,8 +156,12 @@ def test_every_estimate_without_a_number_shows_its_reason(real: Diagnosis) -> No
     text = " ".join(real.summary().split())
     for row in real.estimates:
         if row.reason is not None and row.form != "moment" and row.name != "deattenuated":
-            at = row.name if row.threshold is None else f"{row.name} at {row.threshold:g}"
-            assert f"{at}: not computed, {row.reason}." in text
+            if row.threshold is None:
+                assert f"{row.name}: not computed, {row.reason}." in text
+                continue
+            reason = row.reason.replace(f" {row.threshold:g}", " t")
+            (at,) = re.findall(rf"{row.name} at ([^:]*): not computed, {re.escape(reason)}\.", text)
+            assert f"{row.threshold:g}" in at.split(", ")
         if row.reason is None and row.form != "moment":
             assert row.estimate is not None
 
@@ -172,12 +176,13 @@ def test_deattenuated_without_a_number_shows_its_reason() -> None:
 def test_every_note_is_on_the_page(real: Diagnosis) -> None:
     text = " ".join(real.summary().split())
     for note in real.notes:
-        assert f"- {note.message}." in text
+        mark = "!" if note.code in ("estimates.differ", "score.reversed", "score.hard") else "-"
+        assert f"{mark} {note.message}." in text
 
 
 def test_rows_that_repeat_are_noted() -> None:
     d = diagnose(_data("repeating"), outcome="y", group=None, score="p", controls=["x"])
-    assert "The rows repeat: they are worth 40.0 distinct ones of 1,200." in " ".join(d.summary().split())
+    assert "Rows repeat: 1,200 unlabelled rows hold about 40.0 distinct ones." in " ".join(d.summary().split())
 
 
 # ------------------------------------------------------------------------------------------ wrapping

@@ -140,15 +140,7 @@ def _pretend(module: str, name: str) -> object:
 @pytest.mark.parametrize(
     ("make", "found", "fix"),
     [
-        (lambda: pl.LazyFrame({"x": [1]}), "a polars LazyFrame", "Call .collect()"),
-        (lambda: ds.dataset(pa.table({"x": [1]})), "a pyarrow InMemoryDataset", "Call .to_table("),
-        (lambda: ds.dataset(pa.table({"x": [1]})).scanner(), "a pyarrow Scanner", "Call .to_table("),
-        (
-            lambda: _pretend("duckdb.duckdb", "DuckDBPyRelation"),
-            "a duckdb DuckDBPyRelation",
-            ".to_arrow_table()",
-        ),
-        (lambda: _pretend("_duckdb", "DuckDBPyRelation"), "a _duckdb DuckDBPyRelation", ".to_arrow_table()"),
+        (lambda: ds.dataset(pa.table({"x": [1]})).scanner(), "a pyarrow Scanner", "pass the dataset it scans"),
         (lambda: _pretend("pyspark.sql.classic.dataframe", "DataFrame"), "a pyspark DataFrame", ".toArrow()"),
         (_reader, "a pyarrow RecordBatchReader", "read only once: call .read_all()"),
         (

@@ -1,6 +1,7 @@
 """One behaviour for every engine: the same table comes back, as often and in as small pieces as asked."""
 
 import csv
+import glob
 import gzip
 import math
 import subprocess
@@ -9,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -48,6 +51,14 @@ def _many(folder: Path, ending: str) -> str:
     return str(folder / f"part-*{ending}")
 
 
+def _relation(query: str) -> duckdb.DuckDBPyRelation:
+    """A query over the table, on a connection that nothing but the relation holds."""
+    connection = duckdb.connect()
+    connection.register("source", pa.table(TABLE))
+    connection.execute("create table kept as from source")
+    return connection.sql(query)
+
+
 class Exporter:
     """Some other library's table: all that is known of it is that it exports an Arrow stream."""
 
@@ -70,6 +81,19 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "stream": lambda _: Exporter(),
     "dict": lambda _: TABLE,
     "dict of series": lambda _: {name: pd.Series(values, dtype=object) for name, values in TABLE.items()},
+    "lazy frame": lambda _: pl.LazyFrame(TABLE),
+    "lazy categorical": lambda _: pl.LazyFrame(TABLE).with_columns(pl.col("region").cast(pl.Categorical)),
+    "lazy query": lambda _: pl.LazyFrame(TABLE).with_columns(copy=1).filter(pl.col("copy") > 0).drop("copy"),
+    "lazy files": lambda folder: pl.scan_parquet(_many(folder, ".parquet")),
+    "dataset": lambda _: ds.dataset(pa.table(TABLE)),
+    "dataset filtered": lambda _: ds.dataset(pa.table(TABLE)).filter(ds.field("n") >= 0),
+    "dataset of files": lambda folder: ds.dataset(sorted(glob.glob(_many(folder, ".parquet")))),  # noqa: PTH207
+    "relation": lambda _: _relation("from kept"),
+    "relation of arrow": lambda _: _relation("from source"),
+    "relation enum": lambda _: _relation(
+        "select * replace (region::enum ('south', 'no, \"th\"\nern') as region) from kept"
+    ),
+    "relation of files": lambda folder: duckdb.connect().read_parquet(_many(folder, ".parquet")),
     "parquet": lambda folder: str(_write(folder / "one.parquet")),
     "parquet list": lambda folder: [_write(folder / "b.parquet", 0, 6), str(_write(folder / "a.parquet", 6))],
     "parquet glob": lambda folder: _many(folder, ".parquet"),
@@ -150,7 +174,7 @@ def test_neither_opening_the_room_nor_reading_files_loads_another_engine(tmp_pat
     paths = [str(_write(tmp_path / "a.csv.gz")), str(_write(tmp_path / "b.parquet"))]
     script = (
         "import sys; from softlabel.sources import open_source\n"
-        "unwanted = {'pandas', 'polars', 'pyarrow.dataset'}\n"
+        "unwanted = {'duckdb', 'pandas', 'polars', 'pyarrow.dataset'}\n"
         "print(sorted(unwanted & set(sys.modules)), 'pyarrow.parquet' in sys.modules)\n"
         f"rows = open_source({paths}).select(['n', 'region'])\n"
         "print(sum(b.num_rows for b in rows.batches()), sorted(unwanted & set(sys.modules)))"

@@ -133,7 +133,14 @@ def test_a_column_that_is_no_number(role: str, column: str, advice: str, values:
     text = _message(InputError, _table(**{column: values}))
     assert f"the {role} {column!r} to be numeric" in text
     assert f"values of type {shown}" in text
-    assert advice in text
+    dated = shown.startswith("timestamp") and role in ("outcome", "control")
+    assert ("Pass a number, such as the days since a start" if dated else advice) in text
+    assert ("Numbers must be plain, like 1234.5" in text) == (shown == "string")
+
+
+def test_the_first_value_that_is_no_number_is_shown() -> None:
+    column = pa.array([None, "1,234.5", *["7"] * (ROWS - 2)])
+    assert "values of type string, such as '1,234.5'" in _message(InputError, _table(y=column))
 
 
 def test_types_are_checked_in_the_labelled_table_too() -> None:

@@ -81,8 +81,8 @@ def attenuation(
         np.zeros(len(score)),
         score,
         controls_array(X, len(score)),
-        thresholds=tuple(thresholds),
-        confident=tuple(confident),
+        thresholds=thresholds,
+        confident=confident,
         folds=folds,
         seed=seed,
     )

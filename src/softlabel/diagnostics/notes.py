@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from softlabel.diagnostics.attenuation import confident_table, kappa_table
 from softlabel.estimators.labels import confident_counts, hard_counts
 from softlabel.estimators.supervised import independent_controls
+from softlabel.folds import hash_rows
 from softlabel.influence import Analysis, FoldRule
+from softlabel.influence.analysis import REPEATS
 from softlabel.results import Estimate, Note
 from softlabel.results.text import number
 from softlabel.study import Tally
@@ -29,6 +31,11 @@ _APART = 3.0
 
 _ROUNDING = 1e-14
 
+# With 100 rows and 20 controls standard errors were at 0.78 of the truth in simulation, with 300 and 30 at 0.88.
+_ROWS_PER_COLUMN = 20
+
+_FEW_LABELS = 5
+
 
 def notes(
     analysis: Analysis, rule: FoldRule, level: float, *, soft: Estimate, supervised: Estimate, labelled: Floats
@@ -38,7 +45,8 @@ def notes(
         *_sample_notes(analysis.fit.tally),
         *_score_notes(analysis),
         *_difference_notes(soft, supervised),
-        *_fold_notes(analysis, rule),
+        *_reversed_notes(analysis),
+        *_repeat_notes(analysis, rule),
         *_control_notes(redundant_controls(analysis)),
         *_labelled_notes(analysis, labelled),
         *_kappa_notes(analysis, level),
@@ -85,8 +93,14 @@ def _score_notes(analysis: Analysis) -> list[Note]:
                 "Every score is 0 or 1: a label, not a probability. kappa is one by construction, and soft is hard",
             )
         )
-    if analysis.n < _FEW:
-        found.append(Note("rows.few", f"Only {analysis.n} unlabelled rows: standard errors are too small to trust"))
+    if analysis.n < max(_FEW, _ROWS_PER_COLUMN * analysis.design.d):
+        found.append(
+            Note(
+                "rows.few",
+                f"Only {analysis.n} unlabelled rows for {analysis.design.d} columns of the regressions: standard "
+                "errors are too small to trust",
+            )
+        )
     return found
 
 
@@ -100,22 +114,65 @@ def _difference_notes(soft: Estimate, supervised: Estimate) -> list[Note]:
     return [
         Note(
             "estimates.differ",
-            f"Soft and supervised are {number(apart, 2)} standard errors apart: the score is not calibrated given the "
-            "controls, or what the classifier saw matters for the outcome, or the labelled rows differ from the others",
+            f"Soft and supervised are {number(apart, 2)} standard errors apart, so at least one thing fails: the score "
+            "is not calibrated given the controls, what the classifier saw matters for the outcome, a control does not "
+            "act linearly, the effect differs with the controls, or the labelled rows differ from the others",
         )
     ]
 
 
-def _fold_notes(analysis: Analysis, rule: FoldRule) -> list[Note]:
-    if rule.count is None or not analysis.nuisances.in_sample:
+def _reversed_notes(analysis: Analysis) -> list[Note]:
+    means = []
+    for group in (0, 1):
+        scores = [piece.score[0, piece.group == group] for piece in analysis.fit.labelled]
+        seen = [values[~np.isnan(values)] for values in scores]
+        both = np.concatenate(seen) if seen else np.empty(0)
+        if len(both) < _FEW_LABELS:
+            return []
+        means.append(float(both.mean()))
+    if means[1] >= means[0]:
         return []
     return [
         Note(
-            "folds.in_sample",
-            f"The rows repeat: they are worth {number(analysis.n_effective)} distinct ones of {analysis.n:,}. Copies "
-            "would share a fold, so the nuisances were fitted in sample; give id= for cross-fitting",
+            "score.reversed",
+            f"Labelled rows in the group have a lower score ({number(means[1], 2)} on average) than those not in it "
+            f"({number(means[0], 2)}): pass one minus the score, if it is the probability of the other group",
         )
     ]
+
+
+def _repeat_notes(analysis: Analysis, rule: FoldRule) -> list[Note]:
+    found = []
+    n = analysis.n
+    if analysis.n_effective < REPEATS * n:
+        found.append(
+            Note(
+                "rows.repeat",
+                f"Rows repeat: {n:,} unlabelled rows hold about {number(analysis.n_effective)} distinct ones. If "
+                "copies are different cases with equal values all is well; if one case was entered several times, "
+                f"standard errors are too small by a factor of about {number(math.sqrt(n / analysis.n_effective), 2)}: "
+                "drop the copies",
+            )
+        )
+    if rule.count is not None and analysis.nuisances.in_sample:
+        found.append(
+            Note(
+                "folds.in_sample",
+                "Copies of a row would share a fold, so the nuisances were fitted in sample; id= names a column to "
+                "deal rows by instead",
+            )
+        )
+    labelled = np.concatenate([hash_rows(piece) for piece in analysis.fit.labelled] or [np.empty(0, np.uint64)])
+    distinct = len(np.unique(labelled))
+    if distinct < REPEATS * len(labelled):
+        found.append(
+            Note(
+                "rows.repeat_labelled",
+                f"Labelled rows repeat: {len(labelled):,} hold {distinct:,} distinct ones. If one case was entered "
+                "several times, the standard error of supervised is too small: drop the copies",
+            )
+        )
+    return found
 
 
 def _control_notes(redundant: Sequence[str]) -> list[Note]:
@@ -159,16 +216,12 @@ def _kappa_notes(analysis: Analysis, level: float) -> list[Note]:
             found.append(Note("kappa.negative", f"kappa is below 0 at {row.threshold:g}: {why}"))
     for confident in confident_table(analysis, level):
         if confident.kappa is not None and confident.kappa < confident.floor:
-            why = _beyond(
-                confident.ci_high,
-                confident.floor,
-                "controls that do not act linearly, or a score off calibration",
-            )
+            why = _beyond(confident.ci_high, confident.floor, "controls that do not act linearly")
             found.append(
                 Note(
                     "kappa_confident.below_floor",
-                    f"kappa_FM is below {confident.floor:g} at {confident.threshold:g}, the least that a calibrated "
-                    f"score can have: {why}",
+                    f"kappa_FM is below {confident.floor:g} at {confident.threshold:g}, the least it can be where the "
+                    f"controls are accounted for in full: {why}",
                 )
             )
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -100,8 +102,8 @@ def fallback_note(analysis: Analysis, folds: int | ArrayLike | None) -> str | No
     if folds is None or not analysis.nuisances.in_sample:
         return None
     return (
-        f"The rows repeat: they are worth {analysis.n_effective:.0f} distinct ones of {analysis.n}. The nuisances were "
-        "fitted in sample, because copies would share a fold; pass each row's fold to cross-fit"
+        f"The rows repeat: {analysis.n} hold about {analysis.n_effective:.0f} distinct ones. The nuisances were fitted "
+        "in sample, because copies would share a fold; pass each row's fold to cross-fit"
     )
 
 
@@ -110,8 +112,8 @@ def analyse_arrays(
     p: Floats,
     x: Floats,
     *,
-    thresholds: tuple[float, ...] = (),
-    confident: tuple[float, ...] = (),
+    thresholds: Sequence[float] = (),
+    confident: Sequence[float] = (),
     folds: int | ArrayLike | None = 5,
     seed: int = 0,
 ) -> Analysis:

@@ -34,7 +34,7 @@ def confident(
 
     .. math:: \hat\tau = \frac{\sum_C b_i R_i}{\sum_C b_i^2}
 
-    estimates κ_FM(t)τ, with 2t − 1 ≤ κ_FM ≤ 1 for a calibrated score. This is the regression that
+    estimates κ_FM(t)τ; where the controls are accounted for in full, 2t − 1 ≤ κ_FM ≤ 1. This is the regression that
     FixMatch-style selection (Sohn et al. 2020) leaves behind.
 
     Parameters

@@ -11,9 +11,13 @@ from softlabel.influence import Analysis, InfluenceSums
 from softlabel.influence.points import LabelPoints, divide
 from softlabel.moments.solve import RANK_TOLERANCE
 
-__all__ = ["LabelCounts", "Solved", "confident_counts", "hard_counts", "solved", "why_not"]
+__all__ = ["LEAST_ROWS", "LabelCounts", "Solved", "confident_counts", "hard_counts", "solved", "why_not"]
 
 Floats = NDArray[np.float64]
+
+# With one row on a side that row decides the estimate and its error is meaningless (0.04 of the truth in
+# simulation); with five the error is at 0.8 of it, and a note says so up to fifty.
+LEAST_ROWS = 5
 
 
 class LabelCounts(NamedTuple):
@@ -84,10 +88,14 @@ def why_not(counts: LabelCounts, left: float, columns: int, *, threshold: float,
         return f"no row has a score that is confident at {threshold:g}"
     if above in (0, n):
         return f"{'every' if above else 'no'} score{where} is above {threshold:g}"
-    if n <= columns + 1:
-        return f"{n} rows{where} are too few for {columns + 1} coefficients"
-    if train <= columns:
-        return f"outside one fold there are {train} rows{where}, too few for {columns} coefficients"
+    fewer = min(above, n - above)
+    if fewer < LEAST_ROWS:
+        side = "above" if fewer == above else "not above"
+        return f"{fewer} of {n:,} scores{where} {side} {threshold:g} are too few for a standard error"
+    if min(n - 1, train) <= columns:
+        return (
+            f"{n} rows{where}, of which {train} fit the nuisances of some fold, are too few for {columns} coefficients"
+        )
     if left <= RANK_TOLERANCE * above / n * (1 - above / n):
         return f"the controls explain the hard label{where} completely"
     return None

@@ -22,6 +22,9 @@ __all__ = ["FORMS", "Form", "collapse", "soft", "soft_estimates", "v_star_estima
 Form = Literal["orthogonal", "moment"]
 FORMS = ("orthogonal", "moment")
 
+# Rows beyond the columns of the regressions; with fewer a residual says nothing of the error.
+_LEAST_FREEDOM = 5
+
 
 def soft(
     y: ArrayLike,
@@ -96,7 +99,7 @@ def collapse(analysis: Analysis) -> str | None:
 
 def too_few_rows(analysis: Analysis) -> str | None:
     """Return why there are too few unlabelled rows for the regressions, or ``None`` if there are enough."""
-    if analysis.n <= analysis.design.d + 1:
+    if analysis.n < analysis.design.d + _LEAST_FREEDOM:
         return f"{analysis.n} unlabelled rows are too few for {analysis.design.d + 1} coefficients"
     train = analysis.fewest_to_train()
     if train <= analysis.design.d:

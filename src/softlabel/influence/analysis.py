@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -20,10 +21,12 @@ from softlabel.study import Batch, Tally
 
 __all__ = ["FEW_DISTINCT_ROWS", "Analysis", "FoldRule", "analyse"]
 
-# Dealing by row values needs distinct rows: copies share a fold, so folds depend on the outcome. Below this
-# many effective distinct rows, in a table that does repeat rows, nuisances are fitted in sample instead.
+# Dealing by row values needs distinct rows: copies share a fold, so folds depend on the outcome. That adds errors of
+# order d/n_eff where standard errors are of order n^-1/2, so a table that does repeat rows has its nuisances fitted
+# in sample unless n_eff exceeds both 5,000 and 10·d·√n. In sample the error is of order d/n only.
 FEW_DISTINCT_ROWS = 5_000
-_REPEATS = 0.9
+_MARGIN = 10
+REPEATS = 0.9
 
 Chunk = TypeVar("Chunk")
 
@@ -35,10 +38,10 @@ class FoldRule:
     count: int | None
     by: str
 
-    def in_sample(self, n_effective: float, n: int) -> bool:
-        """Return whether the nuisances are fitted in sample for a table of so many effective distinct rows."""
-        repeats = n_effective < min(FEW_DISTINCT_ROWS, _REPEATS * n)
-        return self.count is None or (self.by == "values" and repeats)
+    def in_sample(self, n_effective: float, n: int, d: int) -> bool:
+        """Return whether nuisances with d columns are fitted in sample, for n rows worth so many distinct ones."""
+        few = n_effective < max(FEW_DISTINCT_ROWS, _MARGIN * d * math.sqrt(n))
+        return self.count is None or (self.by == "values" and few and n_effective < REPEATS * n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +88,7 @@ def analyse(
     fit = map_merge(chunks(), lambda chunk: fit_batch(read(chunk), design), threads, FitState.empty(design))
     verify(fit.tally)
     n_effective = fit.sketch.effective_rows(fit.moments.rows)
-    in_sample = rule.in_sample(n_effective, fit.moments.rows)
+    in_sample = rule.in_sample(n_effective, fit.moments.rows, design.d)
     if not in_sample:
         _check_folds_used(fit.moments.counts, rule)
     nuisances = fit_nuisances(fit.moments, design, in_sample=in_sample)

@@ -52,7 +52,7 @@ def score_batch(batch: Batch, nuisances: LinearNuisances, at: Points, design: De
     """Return the state of one batch."""
     rows = batch.unlabelled
     hashes = hash_rows(rows)
-    check = RowCheck.of(hashes).merge(RowCheck.of(hash_rows(batch.labelled)))
+    check = RowCheck.of(rows, hashes).merge(RowCheck.of(batch.labelled, hash_rows(batch.labelled)))
     blocks = (
         residuals(block, nuisances, design)
         for block in sorted_blocks(rows, hashes, design, nuisances.shift, _block_rows(nuisances))

@@ -55,7 +55,7 @@ def fit_batch(batch: Batch, design: Design) -> FitState:
     return FitState(
         moments=moments,
         sketch=RowSketch.of(hashes),
-        check=RowCheck.of(hashes).merge(RowCheck.of(hash_rows(labelled))),
+        check=RowCheck.of(rows, hashes).merge(RowCheck.of(labelled, hash_rows(labelled))),
         tally=batch.tally,
         labelled=(labelled,) if len(labelled) else (),
     )

@@ -69,7 +69,7 @@ class Partition:
                 raise InputError(
                     expected=f"{name} to be numbers from {low:g} to below 1",
                     found=f"{name}={values}",
-                    fix="Use for instance thresholds=(.5, .9)",
+                    fix=f"Use for instance {name}=(.6, .9)",
                 )
             if len(set(values)) != len(values):
                 raise InputError(expected=f"{name} to differ", found=f"{name}={values}", fix="Give each one once")

@@ -16,7 +16,7 @@ from softlabel.simulate import CLINIC_TRUTH, clinic
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["STORY", "demo_table", "diagnose_demo", "epilogue", "write_demo"]
+__all__ = ["STORY", "demo_table", "diagnose_demo", "outcome", "same_from", "write_demo"]
 
 _THRESHOLD = 0.9
 _OUTCOME, _GROUP, _SCORE = "days_in_hospital", "delirium", "p_delirium"
@@ -63,7 +63,7 @@ def write_demo(table: pa.Table, path: str) -> None:
         )
 
 
-def epilogue(diagnosis: Diagnosis, path: str | None) -> str:
+def outcome(diagnosis: Diagnosis) -> str:
     """Return what the threshold would have cost, against the truth that only a simulation knows."""
     hard = diagnosis.estimate("hard", threshold=_THRESHOLD)
     soft = diagnosis.estimate("soft")
@@ -71,20 +71,25 @@ def epilogue(diagnosis: Diagnosis, path: str | None) -> str:
     effect = CLINIC_TRUTH.effect
     predicted = "" if kappa is None else f"kappa predicted {number(kappa)} x {effect:g} = {number(kappa * effect)}"
     lines = [
-        "What the threshold would have cost",
+        "What that would have cost",
         wrapped(
             f"The patients were simulated with an effect of {effect:g} days. Calling everyone above {_THRESHOLD:g} a "
             f"case gives {number(hard.estimate)} ({interval_text(hard.interval)}); {predicted}, before a single "
             f"outcome was looked at. The score itself gives {number(soft.estimate)} "
-            f"({interval_text(soft.interval)})."
+            f"({interval_text(soft.interval)}). This is the whole page:"
         ),
+        "",
     ]
-    if path:
-        controls = " ".join(_CONTROLS)
-        lines += [
+    return "\n".join(lines)
+
+
+def same_from(path: str) -> str:
+    """Return the command that diagnoses the patients from their file."""
+    return "\n".join(
+        [
             "",
             "The same from the file",
             f"  softlabel diagnose {path} --outcome {_OUTCOME} --group {_GROUP} --score {_SCORE} \\",
-            f"    --controls {controls}",
+            f"    --controls {' '.join(_CONTROLS)}",
         ]
-    return "\n".join(lines)
+    )

@@ -12,9 +12,11 @@ __all__ = ["WIDTH", "summary", "wrapped"]
 
 WIDTH = 96
 _RULES = {"paper": "Algorithm 1 of Kurbucz, 2026"}
+# Notes that bear on the verdict stand beside it.
+_URGENT = ("estimates.differ", "score.reversed", "score.hard")
 _STARRED = (
-    "* if the score is calibrated given the controls and what the classifier saw matters for the outcome "
-    "only through the group."
+    "* if the score is calibrated given the controls, the controls act linearly, and what the classifier saw "
+    "matters for the outcome only through the group."
 )
 
 
@@ -41,6 +43,7 @@ def _verdict(d: Diagnosis) -> str:
     if not d.sample.labelled:
         lines.append(wrapped("No labelled rows: calibration and exclusion are taken on trust."))
     lines.append(wrapped(f"{d.verdict.sentence} This rule compares precision only: it cannot see bias."))
+    lines += [wrapped(f"! {note.message}.", hang="  ") for note in d.notes if note.code in _URGENT]
     return "\n".join(lines)
 
 
@@ -77,14 +80,27 @@ def _effect(d: Diagnosis) -> str:
         if row.reason is None
     ]
     missing = [wrapped(f"{row.name}: not computed, {row.reason}.") for row in chosen if row.reason]
-    said = "supervised: the labelled rows alone. soft: the score in place of the group."
-    return "\n".join([*_aligned(header, rows), *missing, wrapped(said), wrapped(_STARRED)])
+    meaning = {
+        "supervised": "supervised: the labelled rows alone.",
+        "soft": "soft: the score in place of the group.",
+    }
+    said = " ".join(meaning[row.name] for row in chosen if row.reason is None)
+    return "\n".join(
+        [
+            *_aligned(header, rows),
+            *missing,
+            *([wrapped(said)] if said else []),
+            wrapped(_STARRED),
+        ]
+    )
 
 
 def _thresholds(d: Diagnosis) -> str:
     v = d.v_star
     left = ""
-    if v.estimate is not None and d.score_variance > 0:
+    if v.estimate is not None and v.estimate <= 1e-10 * d.score_variance:
+        left = "The controls leave nothing of the score: V* = 0. "
+    elif v.estimate is not None and d.score_variance > 0:
         left = (
             f"The controls leave V* = {number(v.estimate)} (std. error {number(v.std_error)}) of the variance of the "
             f"score, {v.estimate / d.score_variance:.0%}. "
@@ -126,7 +142,8 @@ def _confident(d: Diagnosis) -> str:
 
 
 def _notes(d: Diagnosis) -> str:
-    return "\n".join(["Notes", *(wrapped(f"- {note.message}.", hang="  ") for note in d.notes)]) if d.notes else ""
+    others = [note for note in d.notes if note.code not in _URGENT]
+    return "\n".join(["Notes", *(wrapped(f"- {note.message}.", hang="  ") for note in others)]) if others else ""
 
 
 def _reasons(d: Diagnosis, name: str) -> list[str]:
@@ -137,7 +154,8 @@ def _reasons(d: Diagnosis, name: str) -> list[str]:
         if row.name == name and row.reason is not None and row.form != "moment":
             if name == "deattenuated" and (row.threshold, row.reason) in known:
                 continue
-            why.setdefault(row.reason, []).append(f"{row.threshold:g}")
+            # Reasons that differ in their threshold alone are one line.
+            why.setdefault(row.reason.replace(f" {row.threshold:g}", " t"), []).append(f"{row.threshold:g}")
     shown = name.replace("deatt", "de-att")
     return [wrapped(f"{shown} at {', '.join(at)}: not computed, {reason}.") for reason, at in why.items()]
 

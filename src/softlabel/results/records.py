@@ -141,8 +141,8 @@ class Attenuation:
 class ConfidentAttenuation:
     """κ_FM(t): the same inside the confident set max(p, 1−p) > ``threshold``.
 
-    ``n_confident`` rows are in the set, ``share`` of all; ``floor`` = 2t−1 is the least κ_FM that a
-    calibrated score can have.
+    ``n_confident`` rows are in the set, ``share`` of all; ``floor`` = 2t−1 is the least that κ_FM
+    can be where the controls are accounted for in full.
     """
 
     threshold: float

@@ -199,5 +199,5 @@ def _running(name: str) -> Iterator[None]:
         raise SourceError(
             expected=f"to read {name} to its end",
             found=" ".join(first.split()).rstrip(".") or type(error).__name__,
-            fix="See that it runs by itself, and leave what it reads in place until it has been read twice",
+            fix="See that it runs by itself and gives each column one type; leave what it reads as it is until the end",
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,20 +89,21 @@ Give each role a column of its own.
     def needed(self, part: Part, available: Sequence[str]) -> tuple[str, ...]:
         """Return the columns to read from a source of this part that has the columns ``available``.
 
-        A table of unlabelled rows may lack the group.
+        A table of unlabelled rows may lack the group, one of labelled rows the score.
         """
-        optional = part == "unlabelled" and self.group not in available
-        return tuple(name for name in self.columns if not (optional and name == self.group))
+        spared = {"unlabelled": self.group, "labelled": self.score}.get(part)
+        return tuple(name for name in self.columns if name != spared or name in available)
 
-    def check_types(self, schema: pa.Schema) -> None:
-        """Raise unless every column with a numeric role has a numeric type."""
+    def check_types(self, schema: pa.Schema, first: Callable[[str], str | None]) -> None:
+        """Raise unless every column with a numeric role has a numeric type; ``first`` gives a value to show."""
         for role, column in self.roles:
             index = schema.get_field_index(column)
             if index >= 0 and not _is_number(schema.field(index).type):
+                kind, value = schema.field(index).type, first(column)
                 raise InputError(
                     expected=f"the {role} {column!r} to be numeric",
-                    found=f"values of type {schema.field(index).type}",
-                    fix=_TYPE_ADVICE.get(role, "Convert the column to numbers"),
+                    found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
+                    fix=_type_advice(role, kind),
                 )
 
     def read(self, batch: pa.RecordBatch, part: Part) -> Batch:
@@ -114,6 +115,7 @@ Give each role a column of its own.
         named = [name for _, name in self.roles if name in batch.schema.names]
         values = {name: numbers(batch.column(name)) for name in named}
         n = batch.num_rows
+        values.setdefault(self.score, np.full(n, np.nan))
         group = values.pop(self.group, None) if self.group is not None else None
         labels = np.full(n, np.nan) if group is None else group
         counts, usable = tally(
@@ -157,6 +159,15 @@ _TYPE_ADVICE: Mapping[str, str] = {
     "group": "Code the group 0 or 1 and leave it null where it is unknown",
     "score": "Pass the predicted probability of group 1, a number between 0 and 1",
 }
+
+
+def _type_advice(role: str, kind: pa.DataType) -> str:
+    advice = _TYPE_ADVICE.get(role, "Convert the column to numbers")
+    if pa.types.is_temporal(kind) and role in ("outcome", "control"):
+        return "Pass a number, such as the days since a start"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return f"{advice}. Numbers must be plain, like 1234.5, and empty where they are missing"
+    return advice
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -151,11 +151,13 @@ def tally(
     Parameters
     ----------
     values
-        The columns that must be complete, each (n,); ``score`` names the one that must lie in [0, 1].
+        The columns that must be complete, each (n,); ``score`` names the one that must lie in [0, 1], and that
+        labelled rows may lack.
     labels : (n,)
         The group; NaN means unlabelled, which is a missing value only where ``all_labelled``.
     """
     n = len(labels)
+    known = ~np.isnan(labels)
     missing: dict[str, int] = {}
     infinite: dict[str, int] = {}
     extremes: dict[str, tuple[float, float]] = {}
@@ -166,10 +168,12 @@ def tally(
         low, high = float(column.min(initial=math.inf)), float(column.max(initial=-math.inf))
         if n and not (math.isfinite(low) and math.isfinite(high)):
             finite = np.isfinite(column)
-            absent = np.isnan(column)
-            bad |= ~finite
+            # Supervised needs no score, and rows that trained the classifier often have none to show.
+            spared = np.isnan(column) & known if name == score else np.zeros(n, dtype=np.bool_)
+            absent = np.isnan(column) & ~spared
+            bad |= ~finite & ~spared
             _count(missing, name, int(absent.sum()))
-            _count(infinite, name, int(n - finite.sum() - absent.sum()))
+            _count(infinite, name, int(np.isinf(column).sum()))
             low = float(column.min(initial=math.inf, where=finite))
             high = float(column.max(initial=-math.inf, where=finite))
         if low <= high:
@@ -179,7 +183,6 @@ def tally(
     p = values[score]
     # NaN compares False, so a missing score counts as missing only.
     outside = (p < 0) | (p > 1)
-    known = ~np.isnan(labels)
     not_binary = known & (labels != 0) & (labels != 1)
     if all_labelled and not known.all():
         bad |= ~known
