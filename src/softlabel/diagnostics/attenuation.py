@@ -72,8 +72,8 @@ def attenuation(
     --------
     >>> import numpy as np, softlabel as sl
     >>> report = sl.attenuation(np.linspace(0, 1, 10_001), thresholds=[.5, .9], folds=None)
-    >>> [round(k, 3) for k in report.kappa["kappa"]], round(report.v_star.estimate, 4)
-    ([0.5, 0.5], 0.0833)
+    >>> [round(k, 3) for k in report.kappa["kappa"]], round(report.v_star.estimate, 3)
+    ([0.5, 0.5], 0.083)
     """
     level = check_level(level)
     score = score_array(p)
