@@ -1,4 +1,4 @@
-"""Basis: how controls become the columns of a regression."""
+"""The controls as they are: the basis of the functions on arrays, which know nothing of types."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ class LinearBasis:
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns after the intercept."""
         return self.controls
+
+    @property
+    def ridge(self) -> float:
+        """Nothing is shrunk."""
+        return 0.0
+
+    @property
+    def fingerprint(self) -> list[object]:
+        """The same as that of a `FittedBasis` in which every control enters linearly."""
+        return [[["linear", control]] for control in self.controls]
 
     def fill(self, controls: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Write the columns after the intercept, (d−1, n), for controls (k, n) into ``out``."""
