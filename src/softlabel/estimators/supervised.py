@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softlabel.errors import InputError, did_you_mean
 from softlabel.estimators.arrays import controls_array, group_array, vector
+from softlabel.estimators.sandwich import FULL_LEVERAGE, adjust, small_sample, variance
+from softlabel.estimators.weights import (
+    WeightType,
+    check_weight_type,
+    cluster_array,
+    weight_array,
+    zero_weight_note,
+)
 from softlabel.moments.solve import RANK_TOLERANCE, independent
 from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
 
-__all__ = ["COVARIANCES", "Covariance", "check_covariance", "independent_controls", "supervised", "supervised_fit"]
+__all__ = [
+    "COVARIANCES",
+    "Covariance",
+    "SupervisedFit",
+    "check_covariance",
+    "fit_supervised",
+    "independent_controls",
+    "supervised",
+    "supervised_fit",
+]
 
 Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
 Covariance = Literal["HC0", "HC1", "HC2", "HC3"]
 COVARIANCES = ("HC0", "HC1", "HC2", "HC3")
 
-# A row that alone decides one coefficient has leverage one and no residual to learn a variance from.
-_FULL_LEVERAGE = 1 - 1e-8
-
-# Centring a constant leaves about 1e-16 of its size.
+# Centring a constant leaves about 1e-16 of its size, and so do terms of a sum that cancel.
 _ROUNDING = 1e-13
+
+
+class SupervisedFit(NamedTuple):
+    """The estimate, and the influence (n,) of one case of each row on its error; ``None`` without a number.
+
+    After the adjustments of HC1 to HC3, so that the variance is Σ influence² over cases, or with clusters the sum
+    over clusters of (Σ influence)². A case is a row, or with frequency weights one copy of it; a sampling weight
+    is part of the influence.
+    """
+
+    estimate: Estimate
+    influence: Floats | None
 
 
 def supervised(
@@ -32,16 +60,21 @@ def supervised(
     g: ArrayLike,
     X: ArrayLike | None = None,
     *,
+    weights: ArrayLike | None = None,
+    weight_type: WeightType = "sampling",
+    cluster: ArrayLike | None = None,
     covariance: Covariance = "HC3",
     level: float = 0.95,
 ) -> Estimate:
     r"""Regress Y on G and the controls, on labelled rows.
 
-    .. math:: \hat\tau = \frac{\sum \tilde g_i y_i}{\sum \tilde g_i^2},
-        \qquad \tilde g = \text{residual of } G \text{ on } (1, X),
+    .. math:: \hat\tau = \frac{\sum w_i \tilde g_i y_i}{\sum w_i \tilde g_i^2},
+        \qquad \tilde g = \text{residual of } G \text{ on } (1, X) \text{ with weights } w,
 
     with a heteroscedasticity-robust standard error (MacKinnon & White 1985) and a t interval with n − k
-    degrees of freedom.
+    degrees of freedom, k counting all coefficients. With clusters the standard error is that of Bell & McCaffrey
+    (2002), robust to any dependence within a cluster, and t has G − 1 degrees of freedom, one less than there are
+    clusters.
 
     Parameters
     ----------
@@ -49,62 +82,121 @@ def supervised(
         Outcome, and group 0 or 1.
     X : (n, k), optional
         Controls.
+    weights : (n,), optional
+        From zero up; rows of weight zero are left out, and the ``note`` says so.
+    weight_type
+        "sampling": how many cases of the population a row stands for; only their ratios matter, and n counts
+        rows. "frequency": how many equal cases a row stands for; everything is as if the row were repeated.
+    cluster : (n,), optional
+        Label, number or text, of the cluster of each row.
     covariance
-        "HC0" to "HC3".
+        With e the residuals and h the leverages of the weighted regression, g̃²w²e² times: "HC0" 1, "HC1"
+        n/(n − k), "HC2" 1/(1 − h), "HC3" 1/(1 − h)². With clusters these mean CR0 to CR3: "HC1"
+        has G/(G − 1) · (n − 1)/(n − k), "HC2" and "HC3" multiply the residuals of a cluster by
+        (I − H)^(−1/2) and (I − H)^(−1), H being its block of the hat matrix, and have no factor. "HC3" is the
+        jackknife that leaves out one cluster at a time, about the estimate; clusters of one row give the
+        standard errors of no clusters.
     level
         Of the confidence interval.
 
     Examples
     --------
     >>> import softlabel as sl
-    >>> sl.supervised([1., 2, 4, 5, 7, 9], [0, 0, 1, 0, 1, 1], [0., 1, 1, 2, 2, 3]).estimate
+    >>> y, g, x = [1., 2, 4, 5, 7, 9], [0, 0, 1, 0, 1, 1], [0., 1, 1, 2, 2, 3]
+    >>> sl.supervised(y, g, x).estimate
     1.75
+    >>> sl.supervised(y, g, x, weights=[1, 3, 1, 1, 1, 1], weight_type="frequency").n
+    8
+    >>> sl.supervised(y, g, cluster=["a", "a", "a", "b", "b", "c"], covariance="HC1").df
+    2
     """
     level = check_level(level)
+    frequency = check_weight_type(weight_type, weighted=weights is not None)
     outcome = vector(y, "y")
-    group = group_array(g, len(outcome))
-    return supervised_fit(outcome, group, controls_array(X, len(outcome)), covariance=covariance, level=level)
-
-
-def supervised_fit(outcome: Floats, group: Floats, controls: Floats, *, covariance: str, level: float) -> Estimate:
-    """Return the supervised estimate for outcome (n,), group (n,) and design columns (d − 1, n)."""
-    check_covariance(covariance)
     n = len(outcome)
+    group, controls = group_array(g, n), controls_array(X, n)
+    weight = None if weights is None else weight_array(weights, n, frequency=frequency)
+    hashes = None if cluster is None else cluster_array(cluster, n)
+    some = np.ones(n, dtype=np.bool_) if weight is None else weight > 0
+    estimate = supervised_fit(
+        outcome[some],
+        group[some],
+        controls[:, some],
+        covariance=covariance,
+        level=level,
+        weight=None if weight is None else weight[some],
+        frequency=frequency,
+        cluster=None if hashes is None else hashes[some],
+    )
+    return replace(estimate, note=zero_weight_note(n - int(some.sum()), n))
 
-    def none(reason: str) -> Estimate:
-        return not_estimated("supervised", reason, n, level=level)
 
-    if n == 0:
-        return none("there are no labelled rows")
-    positive = int((group == 1).sum())
-    if positive in (0, n):
-        return none(f"all {n} labelled rows are of group {int(group[0])}")
-    basis = _orthonormal(controls)
-    df = n - basis.shape[1] - 1
-    if df < 1:
-        return none(f"{n} labelled rows are too few for {basis.shape[1] + 1} coefficients")
-    g = group - basis @ (basis.T @ group)
-    g2 = float(g @ g)
-    if g2 <= RANK_TOLERANCE * float(np.square(group - group.mean()).sum()):
-        return none("the controls explain the group completely on the labelled rows")
-    y = outcome - outcome.mean()
-    y -= basis @ (basis.T @ y)
-    slope = float(g @ y) / g2
-    errors = y - slope * g
-    leverage = np.square(basis).sum(axis=1) + g * g / g2
-    if covariance in ("HC2", "HC3") and leverage.max() >= _FULL_LEVERAGE:
+def supervised_fit(
+    outcome: Floats,
+    group: Floats,
+    controls: Floats,
+    *,
+    covariance: str,
+    level: float,
+    weight: Floats | None = None,
+    frequency: bool = False,
+    cluster: Hashes | None = None,
+) -> Estimate:
+    """Return the estimate of `fit_supervised`."""
+    return fit_supervised(
+        outcome,
+        group,
+        controls,
+        covariance=covariance,
+        level=level,
+        weight=weight,
+        frequency=frequency,
+        cluster=cluster,
+    ).estimate
+
+
+def fit_supervised(
+    outcome: Floats,
+    group: Floats,
+    controls: Floats,
+    *,
+    covariance: str,
+    level: float,
+    weight: Floats | None = None,
+    frequency: bool = False,
+    cluster: Hashes | None = None,
+) -> SupervisedFit:
+    """Return the supervised estimate for outcome (n,), group (n,) and design columns (d − 1, n).
+
+    Weights (n,) are above zero; with ``frequency`` they count copies. Rows of one cluster share a hash (n,).
+    """
+    check_covariance(covariance)
+    copies = weight if frequency else None
+    n = len(outcome) if copies is None else int(copies.sum())
+    codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    clusters = None if codes is None or not n else int(codes.max()) + 1
+
+    def none(reason: str) -> SupervisedFit:
+        return SupervisedFit(not_estimated("supervised", reason, n, level=level), None)
+
+    found = _too_alike(group, n, clusters) or _regress(outcome, group, controls, weight, n)
+    if isinstance(found, str):
+        return none(found)
+    errors, leverage = adjust(found.q, found.errors, covariance, copies=copies, cluster=codes)
+    if leverage.max() >= FULL_LEVERAGE:
         return none(
-            f"labelled row {int(leverage.argmax())} alone decides a coefficient (leverage 1): "
-            f"{covariance} needs a residual there; use HC1 or fewer controls"
+            f"{'' if codes is None else 'the cluster of '}labelled row {int(leverage.argmax())} alone decides a "
+            f"coefficient (leverage 1): {covariance} needs a residual there; use HC1 or fewer controls"
         )
-    adjusted = {
-        "HC0": np.ones(1),
-        "HC1": np.full(1, n / df),
-        "HC2": 1 / (1 - leverage),
-        "HC3": 1 / (1 - leverage) ** 2,
-    }[covariance]
-    variance = float((g * g * errors * errors * adjusted).sum()) / g2**2
-    return estimated("supervised", slope, variance, n, level=level, df=df)
+    k = found.q.shape[1]
+    influence = found.q[:, -1] * errors * (np.sqrt(small_sample(covariance, n, k, clusters)) / found.size)
+    influence = influence if copies is None else influence / copies
+    square = variance(influence, copies, codes)
+    if clusters is not None and _cancel(found, outcome, square):
+        return none(f"residuals cancel within each of the {clusters} clusters, which leaves nothing to learn from")
+    df = n - k if clusters is None else clusters - 1
+    estimate = estimated("supervised", found.slope, square, n, level=level, df=df)
+    return SupervisedFit(estimate, None if estimate.reason else influence)
 
 
 def check_covariance(covariance: str) -> None:
@@ -117,14 +209,79 @@ def check_covariance(covariance: str) -> None:
         )
 
 
-def independent_controls(controls: Floats) -> NDArray[np.bool_]:
+def independent_controls(controls: Floats, weight: Floats | None = None) -> NDArray[np.bool_]:
     """Return which controls (k, n) vary and are independent of those before them."""
-    return _scaled(controls)[1]
+    return _scaled(controls, _relative(weight))[1]
 
 
-def _scaled(controls: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+class _Regression(NamedTuple):
+    """The slope of the group, orthonormal columns q (n, k) with the group's last, residuals (n,), and |g̃|.
+
+    Each row is multiplied by the root of its weight.
+    """
+
+    slope: float
+    q: Floats
+    errors: Floats
+    size: float
+
+
+def _too_alike(group: Floats, n: int, clusters: int | None) -> str | None:
+    """Return why n cases cannot answer before anything is fitted, ``None`` if they may."""
+    if n == 0:
+        return "there are no labelled rows"
+    if (group == group[0]).all():
+        return f"all {n} labelled rows are of group {int(group[0])}"
+    if clusters == 1:
+        return f"all {n} labelled rows are of one cluster: a standard error needs at least 2"
+    return None
+
+
+def _regress(outcome: Floats, group: Floats, controls: Floats, weight: Floats | None, n: int) -> _Regression | str:
+    """Return the regression of n cases, or why there is none."""
+    weight = _relative(weight)
+    basis = _orthonormal(controls, weight)
+    if n - basis.shape[1] - 1 < 1:
+        return f"{n} labelled rows are too few for {basis.shape[1] + 1} coefficients"
+    y, g = (_centred(v, weight) for v in (outcome, group))
+    spread = float(g @ g)
+    y, g = (v - basis @ (basis.T @ v) for v in (y, g))
+    g2 = float(g @ g)
+    if g2 <= RANK_TOLERANCE * spread:
+        return "the controls explain the group completely on the labelled rows"
+    slope = float(g @ y) / g2
+    size = float(np.sqrt(g2))
+    return _Regression(slope, np.column_stack([basis, g / size]), y - slope * g, size)
+
+
+def _cancel(found: _Regression, outcome: Floats, square: float) -> bool:
+    """Return whether the sums over clusters are all zero, though the fit is not exact.
+
+    With one cluster per group, for instance, the normal equations make them so, which is no variance of zero.
+    """
+    size = float(np.linalg.norm(found.errors))
+    exact = size <= _ROUNDING * np.sqrt(len(outcome)) * float(np.abs(outcome).max())
+    return not exact and bool(np.sqrt(square) <= _ROUNDING * size / found.size)
+
+
+def _relative(weight: Floats | None) -> Floats | None:
+    """Return weights of mean one: whatever their unit, the tolerances below mean the same."""
+    return None if weight is None else weight / weight.mean()
+
+
+def _centred(values: Floats, weight: Floats | None) -> Floats:
+    """Return values (..., n) less their weighted mean, each row times the root of its weight."""
+    if weight is None:
+        centred: Floats = values - values.mean(axis=-1, keepdims=True)
+        return centred
+    root: Floats = np.sqrt(weight)
+    mean: Floats = np.asarray(values @ weight)[..., None] / weight.sum()
+    return (values - mean) * root
+
+
+def _scaled(controls: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the controls centred and of unit length, and which of them are independent."""
-    centred = controls - controls.mean(axis=1, keepdims=True)
+    centred = _centred(controls, weight)
     size = np.sqrt(np.square(centred).sum(axis=1, keepdims=True))
     noise = _ROUNDING * np.sqrt(controls.shape[1]) * np.abs(controls).max(axis=1, initial=0.0)
     varies = size[:, 0] > noise
@@ -132,8 +289,9 @@ def _scaled(controls: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     return scaled, independent(scaled @ scaled.T, varies)
 
 
-def _orthonormal(controls: Floats) -> Floats:
+def _orthonormal(controls: Floats, weight: Floats | None) -> Floats:
     """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
-    scaled, free = _scaled(controls)
+    scaled, free = _scaled(controls, weight)
     n = controls.shape[1]
-    return np.linalg.qr(np.vstack([np.full((1, n), n**-0.5), scaled[free]]).T).Q
+    intercept = np.full((1, n), n**-0.5) if weight is None else np.sqrt(weight / n)[None]
+    return np.linalg.qr(np.vstack([intercept, scaled[free]]).T).Q
