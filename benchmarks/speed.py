@@ -32,10 +32,22 @@ def main(rows: int) -> None:
     x = np.column_stack([table[name].to_numpy() for name in CONTROLS])
 
     def ours() -> None:
-        diagnose(table, outcome="y", score="p", controls=CONTROLS, thresholds=THRESHOLDS, confident=(), threads=1)
+        diagnose(
+            table,
+            outcome="y",
+            score="p",
+            controls=CONTROLS,
+            basis="linear",
+            thresholds=THRESHOLDS,
+            confident=(),
+            threads=1,
+        )
 
     def ours_default() -> None:
         diagnose(table, outcome="y", score="p", controls=CONTROLS)
+
+    def ours_linear() -> None:
+        diagnose(table, outcome="y", score="p", controls=CONTROLS, basis="linear")
 
     def ols() -> None:
         sm.OLS(y, np.column_stack([np.ones(rows), p, x])).fit(cov_type="HC1").summary2()
@@ -47,7 +59,8 @@ def main(rows: int) -> None:
 
     programs: dict[str, Callable[[], None]] = {
         "softlabel, 19 thresholds, one thread": ours,
-        "softlabel, default settings": ours_default,
+        "softlabel, linear basis": ours_linear,
+        "softlabel, default settings (splines)": ours_default,
         "statsmodels OLS, HC1": ols,
         "scikit-learn by hand, no standard errors": by_hand,
     }

@@ -26,7 +26,13 @@ NAMES = (
 def main(rows: int, replications: int) -> None:
     """Simulate and print one line per estimate, one column per strength: the ratio, and coverage of its own mean."""
     runs = [
-        run(Diagnosing(PaperDesign(sigma_u=s), rows), replications, seed=11, workers=2, progress=False)
+        run(
+            Diagnosing(PaperDesign(sigma_u=s), rows, options={"basis": "linear"}),
+            replications,
+            seed=11,
+            workers=2,
+            progress=False,
+        )
         for s in STRENGTHS
     ]
     print(

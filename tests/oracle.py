@@ -67,10 +67,11 @@ def residual(values: Floats, rows: Rows) -> Floats:
 
 
 def sandwich(bread: Floats, scores: Floats, rows: Rows) -> Floats:
-    """bread⁻¹ Σ_g (Σ_{i∈g} w_i s_i)(Σ_{i∈g} w_i s_i)ᵀ bread⁻ᵀ for scores (n, m)."""
+    """bread⁻¹ Σ_g (Σ_{i∈g} w_i s_i)(Σ_{i∈g} w_i s_i)ᵀ bread⁻ᵀ for scores (n, m), times G/(G − 1) for G clusters."""
     weighted = scores if rows.weight is None else rows.weight[:, None] * scores
     if rows.cluster is not None:
         weighted = np.array([weighted[rows.cluster == g].sum(axis=0) for g in np.unique(rows.cluster)])
+        weighted *= np.sqrt(len(weighted) / (len(weighted) - 1))
     meat = weighted.T @ weighted
     inverse = np.linalg.inv(bread)
     covariance: Floats = inverse @ meat @ inverse.T

@@ -24,7 +24,7 @@ from softlabel import DataError, Diagnosis, diagnose
 
 N, LABELLED = 17_700, 300
 CONTROLS = ["age", "frailty", "emergency"]
-ROLES: dict[str, Any] = {"outcome": "days", "group": "g", "score": "p", "controls": CONTROLS}
+ROLES: dict[str, Any] = {"outcome": "days", "group": "g", "score": "p", "controls": CONTROLS, "basis": "linear"}
 
 
 def _table(n: int = N, labelled: int = LABELLED, seed: int = 7) -> pa.Table:
@@ -215,7 +215,7 @@ def test_pieces_as_small_as_they_come_give_the_same_numbers_on_any_number_of_thr
     source: str, by: str | None, reference: Diagnosis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Small batches are joined before they are read; here they are not, so that there are many to merge.
-    monkeypatch.setattr(sys.modules["softlabel.diagnose"], "coalesced", iter)
+    monkeypatch.setattr(sys.modules["softlabel.reading"], "coalesced", iter)
     data = SOURCES[source](tmp_path)
     one, *others = (diagnose(data, **ROLES, id=by, threads=k) for k in (1, 1, 2, 4, None))
     assert [d.to_json() for d in others] == [one.to_json()] * 4
@@ -297,7 +297,7 @@ def test_labelled_rows_in_a_table_of_their_own(
 
 def test_without_a_group_nothing_is_supervised_and_it_says_so() -> None:
     hidden = _taken(np.flatnonzero(np.asarray(TABLE["g"].is_null())))
-    d = diagnose(hidden, outcome="days", score="p", controls=CONTROLS)
+    d = diagnose(hidden, outcome="days", score="p", controls=CONTROLS, basis="linear")
     supervised = d.estimate("supervised")
     assert (supervised.estimate, supervised.std_error, supervised.interval, supervised.p_value) == (None,) * 4
     assert (supervised.n, supervised.reason) == (0, "there are no labelled rows")

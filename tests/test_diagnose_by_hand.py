@@ -59,6 +59,7 @@ def _case(folds: int | None) -> Case:
         group="g",
         score="p",
         controls=["age", "frailty"],
+        basis="linear",
         id="visit",
         folds=folds,
         seed=4,

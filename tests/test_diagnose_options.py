@@ -13,7 +13,7 @@ from scipy.special import expit
 from softlabel import DataError, Diagnosis, InputError, SoftlabelError, diagnose
 from softlabel.folds import hash_ids
 
-ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x1", "x2"]}
+ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x1", "x2"], "basis": "linear"}
 N, LABELLED = 2_000, 150
 
 
@@ -80,8 +80,12 @@ def test_settings_remember_everything_that_was_asked() -> None:
         "thresholds": (0.4, 0.7),
         "confident": (0.6,),
         "basis": "linear",
+        "learner": None,
         "folds": 4,
         "seed": 11,
+        "weights": "x1_square",
+        "weight_type": "sampling",
+        "cluster": None,
         "id": "id",
         "covariance": "HC1",
         "rule": "paper",
@@ -89,7 +93,7 @@ def test_settings_remember_everything_that_was_asked() -> None:
         "level": 0.9,
         "missing": "drop",
     }
-    stored = diagnose(DATA, **asked).settings
+    stored = diagnose({**DATA, "x1_square": DATA["x1"] ** 2}, **asked).settings
     assert {name: getattr(stored, name) for name in stored.__slots__} == {**asked, "controls": ("x1", "x2")}
 
 
@@ -220,7 +224,9 @@ def test_a_control_that_says_nothing_new_is_left_out_and_named() -> None:
 def test_every_parameter_is_covered_here() -> None:
     tested = {"data", "labelled", "thresholds", "confident", "basis", "covariance", "rule", "kappa_tolerance"}
     tested |= {"outcome", "group", "score", "controls", "folds", "seed", "id", "level", "missing", "threads"}
-    assert set(inspect.signature(diagnose).parameters) == tested
+    # In tests of their own: test_diagnose_weights.py, test_diagnose_learners.py.
+    tested |= {"weights", "weight_type", "cluster", "learner"}
+    assert set(inspect.signature(diagnose).parameters) - {"unknown"} == tested
 
 
 # ---------------------------------------------------------------------------------------- each is checked
@@ -258,7 +264,16 @@ def test_every_parameter_is_covered_here() -> None:
         ({"thresholds": "half"}, ["thresholds to be a sequence", "'half'"]),
         ({"confident": [0.4]}, ["confident", "from 0.5 to below 1", "0.4"]),
         ({"confident": [0.9, 0.9]}, ["confident to differ"]),
-        ({"controls": "x1"}, ["controls to be a list of columns", "'x1'", "controls=['x1']"]),
+        ({"controls": "x1"}, ["no basis with a formula", "basis='linear'", "as a list of names"]),
+        ({"controls": ["x1", "x1"]}, ["controls to name each column once", "'x1' more than once"]),
+        ({"weight_type": "importance"}, ["weight_type", "'sampling' or 'frequency'", "'importance'"]),
+        ({"weight_type": "frequency"}, ["weights with weight_type='frequency'", "weights=None"]),
+        ({"id": "id", "cluster": "id"}, ["one column to decide folds", "Leave id out"]),
+        ({"absorb": "x1"}, ["no absorbed fixed effects", "absorb=", "up to 200 levels", "cluster="]),
+        ({"fixed_effects": ["x1"]}, ["no absorbed fixed effects"]),
+        ({"family": "logit"}, ["no model of the outcome but the linear one", "differences in probability"]),
+        ({"model": "poisson"}, ["no model of the outcome but the linear one", "logarithm"]),
+        ({"treshold": [0.5]}, ["an option of diagnose", "treshold=", "Did you mean 'thresholds'?"]),
     ],
 )
 def test_refused(options: dict[str, Any], parts: list[str]) -> None:

@@ -19,7 +19,7 @@ from softlabel.moments import Design, Partition
 from softlabel.nuisances import fit_nuisances
 from softlabel.study import Study
 
-ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x"]}
+ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x"], "basis": "linear"}
 
 
 def _frame(n: int = 900, labelled: int = 100, seed: int = 5) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def test_a_file_replaced_between_the_passes_is_noticed(
     with pytest.raises(SourceChanged) as caught:
         diagnose(path, **ROLES, missing="drop")
     message = str(caught.value)
-    assert "second reading" in message
+    assert "every reading" in message
     assert "1000-" in message, "it says how many rows there were"
     assert "copy them first" in message
     assert isinstance(caught.value, SourceError)

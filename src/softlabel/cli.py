@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from softlabel.basis import BASES
 from softlabel.decision import RULES
 from softlabel.diagnose import CONFIDENT, THRESHOLDS, diagnose
 from softlabel.errors import InputError, SoftlabelError
@@ -138,13 +137,27 @@ def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add("--outcome", required=True, metavar="COLUMN", help="what the group is thought to change")
     add("--score", required=True, metavar="COLUMN", help="predicted probability of the group, 0 to 1")
     add("--group", metavar="COLUMN", help="0, 1, or empty where unknown; leave out if never known")
-    add("--controls", nargs="*", default=(), metavar="COLUMN", help="what to control for")
+    controls = sub.add_mutually_exclusive_group()
+    controls.add_argument("--controls", nargs="*", default=(), metavar="COLUMN", help="what to control for")
+    controls.add_argument(
+        "--formula",
+        metavar="TERMS",
+        help='the same as a formula that says how each enters: "age + C(region) + bs(income) + age:female"',
+    )
     add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
     add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help="where to threshold")
     add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help="confident sets")
-    add("--basis", default="linear", help=f"how controls enter: {', '.join(BASES)} (default: linear)")
+    add("--basis", metavar="NAME", help="how numeric controls enter: spline, bspline, linear (default: spline)")
+    add("--learner", nargs="+", metavar="NAME", help="regress on the controls by ridge, forest or boosting instead")
     add("--folds", type=_folds, default=5, metavar="N|none", help="for cross-fitting (default: 5)")
     add("--seed", type=int, default=0, help="of the dealing to folds (default: 0)")
+    add("--weights", metavar="COLUMN", help="weights of the rows")
+    add(
+        "--weight-type",
+        default="sampling",
+        help="sampling: cases a row stands for; frequency: copies of it (default: sampling)",
+    )
+    add("--cluster", metavar="COLUMN", help="rows with the same value may depend on each other")
     add("--id", metavar="COLUMN", help="deal rows to folds by this column")
     add("--covariance", default="HC3", help="of the supervised estimate, HC0 to HC3 (default: HC3)")
     add("--rule", default="paper", help=f"which rule gives the verdict: {', '.join(RULES)} (default: paper)")
@@ -185,7 +198,10 @@ def _diagnose(options: argparse.Namespace) -> None:
                 found=repr(options.json),
                 fix="Name for instance diagnosis.json",
             )
-    asked = {name: value for name, value in vars(options).items() if name not in ("run", "files", "json")}
+    apart = ("run", "files", "json", "formula")
+    asked = {name: value for name, value in vars(options).items() if name not in apart}
+    if options.formula is not None:
+        asked["controls"] = options.formula
     diagnosis = diagnose(options.files, **asked)
     if options.json == "-":
         _say(diagnosis.to_json(indent=2))

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from functools import cache
+from inspect import signature
+from typing import Any, Literal, Never
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from softlabel.basis import make_basis
+from softlabel.basis import Basis, plan_basis
 from softlabel.decision import check_rule, paper_rule
 from softlabel.diagnostics.attenuation import confident_table, kappa_table, label_equivalents
 from softlabel.diagnostics.notes import notes, redundant_controls
-from softlabel.errors import InputError
+from softlabel.errors import InputError, did_you_mean
 from softlabel.estimators.confident import confident_estimates
 from softlabel.estimators.hard import hard_estimates
 from softlabel.estimators.soft import soft_estimates, v_star_estimate
-from softlabel.estimators.supervised import Covariance, check_covariance, supervised_fit
+from softlabel.estimators.supervised import Covariance, check_covariance, fit_supervised
 from softlabel.folds import check_folds, check_seed
-from softlabel.influence import Analysis, FoldRule, analyse
-from softlabel.moments import Design, Partition
-from softlabel.results import Diagnosis, Sample, Settings, Table
+from softlabel.influence import FoldRule
+from softlabel.moments import Partition
+from softlabel.reading import open_tables
+from softlabel.results import Diagnosis, Estimate, LearnerScore, Sample, Settings, Table
 from softlabel.results.inference import check_level
 from softlabel.results.records import Column
-from softlabel.sources import Selection, open_source
-from softlabel.sources.coalesce import coalesced
+from softlabel.running import Run, check_learners, run_tables
 from softlabel.sources.threads import check_threads
-from softlabel.study import Batch, Part, Study
-
-Floats = NDArray[np.float64]
+from softlabel.study import Study
 
 __all__ = ["CONFIDENT", "THRESHOLDS", "diagnose"]
 
@@ -45,13 +40,17 @@ def diagnose(
     outcome: str,
     score: str,
     group: str | None = None,
-    controls: Sequence[str] = (),
+    controls: Sequence[str] | str = (),
     labelled: Any = None,
     thresholds: Sequence[float] = THRESHOLDS,
     confident: Sequence[float] = CONFIDENT,
-    basis: str = "linear",
+    basis: str | Basis | None = None,
+    learner: Any = None,
     folds: int | None = 5,
     seed: int = 0,
+    weights: str | None = None,
+    weight_type: Literal["sampling", "frequency"] = "sampling",
+    cluster: str | None = None,
     id: str | None = None,
     covariance: Covariance = "HC3",
     rule: str = "paper",
@@ -59,11 +58,13 @@ def diagnose(
     level: float = 0.95,
     missing: Literal["raise", "drop"] = "raise",
     threads: int | None = None,
+    **unknown: Never,
 ) -> Diagnosis:
     r"""Estimate the effect of a latent group every way there is, and what thresholding its score costs.
 
     The target is τ in E[Y | G, X] = μ(X) + τG. The group G is known on the labelled rows; every row has a score
-    p, a classifier's probability that G is one. The data are read twice and never held in memory.
+    p, a classifier's probability that G is one. The data are read two or three times and not held in memory, unless
+    a learner needs them there.
 
     Parameters
     ----------
@@ -75,21 +76,32 @@ def diagnose(
     group
         Column G: 0, 1, or null where it is unknown. ``None``: no labels at all.
     controls
-        Columns X. They enter as the basis says; ``()`` is an intercept alone.
+        Columns X. A list of names: they enter as the basis says, text as categories; ``()`` is an intercept alone. A
+        text: a formula such as ``"age + C(region) + bs(income) + age:female"``, which says itself how each enters.
     labelled
         A second table with the labelled rows, instead of nulls in the group.
     thresholds, confident
         Where to threshold the score, and where to cut confident sets max(p, 1 − p) > t.
     basis
-        "linear": an intercept and the controls as given.
+        "spline" (the default for a list of controls), natural cubic splines with knots at quantiles; "bspline";
+        "linear"; or a `Basis` with knots, categories, interactions and a ridge of your own.
+    learner
+        A scikit-learn regressor to fit E[p|X], E[Y|X] and E[h|X] with in place of least squares, or "ridge",
+        "forest" or "boosting". Of several, the one of the smallest V* is used, and each one's is shown.
     folds
         Folds for cross-fitting the regressions on the controls; ``None`` fits them in sample.
     seed
         Of the dealing to folds.
+    weights, weight_type
+        Column of weights; "sampling": how many cases of the population a row stands for, "frequency": how many equal
+        rows it stands for.
+    cluster
+        Column that names the cluster of each row: rows of a cluster share a fold and may depend on each other.
     id
         Column whose value decides a row's fold, in place of all its values.
     covariance
-        Of the supervised estimate: "HC0" to "HC3", with t(df). The unlabelled rows use HC0 and the normal.
+        Of the supervised estimate: "HC0" to "HC3", with t(df); CR0 to CR3 with clusters. The unlabelled rows use
+        HC0 and the normal; with G clusters the factor G/(G − 1) and t(G − 1).
     rule
         "paper": Algorithm 1 of Kurbucz (2026).
     kappa_tolerance
@@ -133,32 +145,58 @@ def diagnose(
     >>> d.estimate("soft").n, d.estimate("supervised").n
     (20000, 400)
     """
-    study = Study(_name(outcome), _name(group), _name(score), _names(controls), _name(id), missing)
-    count = check_folds(folds)
-    design = Design(
-        make_basis(basis, study.controls),
-        Partition.of(thresholds, confident),
-        count,
-        check_seed(seed),
-        (study.outcome, study.score),
+    if unknown:
+        raise _unknown_option(next(iter(unknown)))
+    # A learner finds curves by itself: it is given the controls as they are, and dummies for categories.
+    straight = "linear" if learner is not None and basis is None and not isinstance(controls, str) else basis
+    plan = plan_basis(controls if isinstance(controls, str) else _names(controls), straight)
+    study = Study(
+        _name(outcome),
+        _name(group),
+        _name(score),
+        plan.controls,
+        _name(id),
+        missing,
+        _name(weights),
+        weight_type,
+        _name(cluster),
     )
-    fold_rule = FoldRule(None if folds is None else count, "values" if id is None else "id")
+    count, seed = check_folds(folds), check_seed(seed)
+    if id is not None and cluster is not None:
+        raise InputError(
+            expected="one column to decide folds",
+            found=f"id={id!r} and cluster={cluster!r}",
+            fix="Leave id out: rows of a cluster share a fold",
+        )
+    by = "cluster" if cluster is not None else "id" if id is not None else "values"
+    fold_rule = FoldRule(None if folds is None else count, by)
     kappa_tolerance = check_rule(rule, kappa_tolerance)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
-    parts = _open(study, data, labelled)
-
-    def chunks() -> Iterator[tuple[Part, pa.RecordBatch]]:
-        for part, selection in parts:
-            for batch in coalesced(selection.batches()):
-                yield part, batch
-
-    def read(chunk: tuple[Part, pa.RecordBatch]) -> Batch:
-        return study.read(chunk[1], chunk[0])
-
-    analysis = analyse(chunks, read, design, fold_rule, verify=study.verify, threads=threads)
-    labelled_rows = _labelled(analysis)
-    supervised = supervised_fit(*labelled_rows, covariance=covariance, level=level)
+    partition = Partition.of(thresholds, confident)
+    learners = check_learners(learner, seed)
+    run = run_tables(
+        open_tables(study, data, labelled),
+        plan,
+        partition,
+        fold_rule,
+        folds=count,
+        seed=seed,
+        learners=learners,
+        threads=threads,
+    )
+    analysis, rows = run.analysis, run.labelled
+    fit = fit_supervised(
+        rows.outcome,
+        rows.group,
+        rows.controls,
+        weight=rows.weight,
+        frequency=rows.frequency,
+        cluster=rows.cluster,
+        covariance=covariance,
+        level=level,
+    )
+    supervised, v_star = fit.estimate, v_star_estimate(analysis, level)
     soft, soft_moment = soft_estimates(analysis, level)
     hard = hard_estimates(analysis, level)
     estimates = Table((supervised, soft, soft_moment, *hard, *confident_estimates(analysis, level)))
@@ -166,22 +204,27 @@ def diagnose(
     return Diagnosis(
         verdict=paper_rule(soft, soft_moment, supervised, kappa, kappa_tolerance=kappa_tolerance),
         estimates=estimates,
-        v_star=v_star_estimate(analysis, level),
+        v_star=v_star,
         score_variance=float(analysis.points.score_variance[0, 0]),
         kappa=kappa,
         kappa_confident=confident_table(analysis, level),
         label_equivalents=label_equivalents(estimates, supervised),
-        sample=_sample(analysis, fold_rule, " and ".join(selection.name for _, selection in parts)),
+        learners=_learners(run, v_star),
+        sample=_sample(run),
         settings=Settings(
             outcome=study.outcome,
             group=study.group,
             score=study.score,
             controls=study.controls,
-            thresholds=design.partition.thresholds,
-            confident=design.partition.confident,
-            basis=basis,
+            thresholds=partition.thresholds,
+            confident=partition.confident,
+            basis=plan.name,
+            learner=run.learner,
             folds=fold_rule.count,
-            seed=design.seed,
+            seed=seed,
+            weights=study.weights,
+            weight_type=None if study.weights is None else study.weight_type,
+            cluster=study.cluster,
             id=study.id,
             covariance=covariance,
             rule=rule,
@@ -189,8 +232,34 @@ def diagnose(
             level=level,
             missing=missing,
         ),
-        notes=notes(analysis, fold_rule, level, soft=soft, supervised=supervised, labelled=labelled_rows[2]),
+        notes=notes(run, level, soft=soft, supervised=fit),
     )
+
+
+_ELSEWHERE = {
+    ("absorb", "fe", "fixed_effects", "fixef", "entity_effects", "effects"): (
+        "no absorbed fixed effects: an effect for each of many groups is not fitted",
+        (
+            "Put a column of up to 200 levels among the controls; with more, use a coarser one, and name the fine one "
+            "as cluster= for the standard errors"
+        ),
+    ),
+    ("family", "link", "model", "distribution", "glm"): (
+        "no model of the outcome but the linear one",
+        (
+            "Leave it out: for an outcome of 0 and 1 effects are differences in probability; take the logarithm of a "
+            "positive outcome first, if effects are thought to be proportional"
+        ),
+    ),
+}
+
+
+def _unknown_option(name: str) -> InputError:
+    for names, (expected, fix) in _ELSEWHERE.items():
+        if name in names:
+            return InputError(expected=expected, found=f"{name}=", fix=fix)
+    known = [parameter for parameter in signature(diagnose).parameters if parameter != "unknown"]
+    return InputError(expected="an option of diagnose", found=f"{name}=", fix=did_you_mean(name, known))
 
 
 def _name(column: Any) -> Any:
@@ -208,56 +277,22 @@ def _names(controls: Sequence[str]) -> tuple[str, ...]:
     return tuple(_name(control) for control in controls)
 
 
-def _open(study: Study, data: Any, labelled: Any) -> list[tuple[Part, Selection]]:
-    """Return every table to read with the kind of its rows, its types checked."""
-    if labelled is not None and study.group is None:
-        raise InputError(
-            expected="a group with labelled=",
-            found="group=None",
-            fix="Name the column of the labelled table that holds the group",
-        )
-    alone: Part = "unlabelled" if labelled is not None or study.group is None else "mixed"
-    tables: list[tuple[Part, Any]] = [(alone, data)]
-    if labelled is not None:
-        tables.append(("labelled", labelled))
-    parts = []
-    for part, table in tables:
-        source = open_source(table)
-        selection = source.select(study.needed(part, source.columns()))
-        study.check_types(selection.schema(), partial(_first_value, selection))
-        parts.append((part, selection))
-    return parts
+def _learners(run: Run, v_star: Estimate) -> Table[LearnerScore]:
+    """Return V̂* with each learner; of the only one it is V̂* itself."""
+    if run.learner is None:
+        return Table(())
+    if not run.compared:
+        return Table((LearnerScore(run.learner, v_star.estimate, v_star.std_error, used=True),))
+    rows = (LearnerScore(row.name, row.v_star, row.std_error, row.name == run.learner) for row in run.compared)
+    return Table(tuple(rows))
 
 
-def _first_value(selection: Selection, column: str) -> str | None:
-    """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
-    for batch in selection.batches(rows=1_000):
-        values = batch.column(column).drop_null()
-        return str(values[0]) if len(values) else None
-    return None
-
-
-def _labelled(analysis: Analysis) -> tuple[Floats, Floats, Floats]:
-    """Return outcome (n,), group (n,) and design columns (d − 1, n) of the labelled rows."""
-    pieces = analysis.fit.labelled
-    d = analysis.design.d
-    rows = sum(map(len, pieces))
-    controls = np.empty((d - 1, rows))
-    start = 0
-    for piece in pieces:
-        analysis.design.basis.fill(piece.controls, controls[:, start : start + len(piece)])
-        start += len(piece)
-    outcome, labels = (
-        np.concatenate([getattr(piece, name) for piece in pieces] or [np.empty(0)]) for name in ("outcome", "group")
-    )
-    return outcome, labels, controls
-
-
-def _sample(analysis: Analysis, rule: FoldRule, source: str) -> Sample:
-    tally = analysis.fit.tally
+def _sample(run: Run) -> Sample:
+    analysis, tally = run.analysis, run.analysis.fit.tally
     in_sample = analysis.nuisances.in_sample
+    clusters = run.labelled.cluster
     return Sample(
-        source=source,
+        source=run.source,
         rows=tally.rows,
         used=tally.unlabelled + tally.labelled,
         unlabelled=tally.unlabelled,
@@ -265,11 +300,16 @@ def _sample(analysis: Analysis, rule: FoldRule, source: str) -> Sample:
         labelled_by_class=(tally.labelled - tally.positive, tally.positive),
         dropped=tally.dropped,
         missing=tuple(Column(name, count) for name, count in tally.missing.items()),
+        weightless=tally.weightless,
         n_effective=analysis.n_effective,
-        folds=None if in_sample else rule.count,
-        folds_by="in sample" if in_sample else rule.by,
-        redundant_controls=redundant_controls(analysis),
-        fingerprint=str(analysis.fit.check),
+        folds=None if in_sample else run.rule.count,
+        folds_by="in sample" if in_sample else run.rule.by,
+        clusters=analysis.clusters,
+        clusters_labelled=None if clusters is None else len(set(clusters.tolist())),
+        columns=run.basis.columns,
+        redundant_controls=redundant_controls(run),
+        ridge=analysis.nuisances.ridge,
+        fingerprint=str(run.check),
         seed=analysis.design.seed,
         versions=_versions(),
     )

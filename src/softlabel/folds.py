@@ -10,49 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from softlabel.errors import InputError
+from softlabel.hashing import MASK, Hashes, add_column, finish, hash_ids, splitmix
 from softlabel.study import Columns
 
 __all__ = ["RowCheck", "RowSketch", "check_folds", "check_seed", "deal", "hash_ids", "hash_rows"]
-
-Hashes = NDArray[np.uint64]
-
-_GOLDEN = 0x9E3779B97F4A7C15
-_MASK = 0xFFFFFFFFFFFFFFFF
-_EXACT = 1 << 53
-
-
-def _splitmix(x: int) -> int:
-    """Return one step of SplitMix64 (Steele, Lea & Flood 2014), the source of the column keys."""
-    x = (x + _GOLDEN) & _MASK
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
-    return x ^ (x >> 31)
-
-
-def _finish(h: Hashes) -> Hashes:
-    """Scramble in place so that every input bit reaches every output bit (SplitMix64's finaliser)."""
-    t = h >> np.uint64(30)
-    h ^= t
-    h *= np.uint64(0xBF58476D1CE4E5B9)
-    np.right_shift(h, np.uint64(27), out=t)
-    h ^= t
-    h *= np.uint64(0x94D049BB133111EB)
-    np.right_shift(h, np.uint64(31), out=t)
-    h ^= t
-    return h
-
-
-def _add_column(h: Hashes, values: NDArray[np.float64], key: int) -> None:
-    """Add one column to the running hash: fold the high bits down, multiply by the column's odd key."""
-    # Adding 0.0 turns −0.0 into 0.0 and makes the copy that is scrambled below.
-    bits = (values + 0.0).view(np.uint64)
-    bits ^= bits >> np.uint64(32)
-    bits *= np.uint64(key | 1)
-    h += bits
 
 
 def hash_rows(columns: Columns) -> Hashes:
@@ -69,58 +33,11 @@ def hash_rows(columns: Columns) -> Hashes:
     h = np.zeros(len(columns), dtype=np.uint64)
     key = 0
     for values in (columns.outcome, *columns.score, *columns.controls, columns.group):
-        key = _splitmix(key)
+        key = splitmix(key)
         # Every NaN has the same bits after this, whichever way it was made.
         absent = np.isnan(values)
-        _add_column(h, np.where(absent, np.nan, values) if absent.any() else values, key)
-    return _finish(h)
-
-
-def hash_ids(ids: pa.Array) -> Hashes:
-    """Return one hash per id, (n,); numbers hash by value, so 7 and 7.0 agree, text by its UTF-8 bytes."""
-    if pa.types.is_dictionary(ids.type):
-        ids = ids.cast(ids.type.value_type)
-    kind = ids.type
-    absent = ids.null_count
-    if pa.types.is_floating(kind) and not absent:
-        absent = int(np.isnan(ids.to_numpy(zero_copy_only=False)).sum())
-    if absent:
-        raise InputError(
-            expected="an id in every row",
-            found=f"{absent:,} missing in one batch",
-            fix="Fill the id, or leave id= out",
-        )
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind):
-        numbers = (ids.cast(pa.int8()) if pa.types.is_boolean(kind) else ids).to_numpy(zero_copy_only=False)
-        h = np.zeros(len(ids), dtype=np.uint64)
-        _add_column(h, numbers.astype(np.float64), _splitmix(1))
-        if numbers.dtype.kind in "iu":
-            # Beyond 2⁵³ neighbours share a float64: there the bits of the integer itself are added.
-            large = (numbers > _EXACT) | (numbers < -_EXACT) if numbers.dtype.kind == "i" else numbers > _EXACT
-            h += np.where(large, numbers.astype(np.uint64), np.uint64(0))
-        return _finish(h)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _finish(_hash_text(ids.cast(pa.large_string())))
-    raise InputError(expected="the id to be a number or text", found=f"values of type {kind}", fix="Cast it to text")
-
-
-def _hash_text(ids: pa.Array) -> Hashes:
-    """Return Σ (byte+1)·key^position mod 2⁶⁴ per string: a polynomial hash, all strings at once."""
-    offsets = np.frombuffer(ids.buffers()[1], dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1]
-    start, stop = (int(offsets[0]), int(offsets[-1])) if len(ids) else (0, 0)
-    if start == stop:
-        return np.zeros(len(ids), dtype=np.uint64)
-    data = np.frombuffer(ids.buffers()[2], dtype=np.uint8)[start:stop].astype(np.uint64)
-    lengths = np.diff(offsets)
-    position = np.arange(stop - start) - np.repeat(offsets[:-1] - start, lengths)
-    powers = np.cumprod(np.full(int(lengths.max()), _GOLDEN | 1, dtype=np.uint64), dtype=np.uint64)
-    data += np.uint64(1)
-    data *= powers[position]
-    h = np.zeros(len(ids), dtype=np.uint64)
-    # reduceat would give an empty string its neighbour's value, so only the others take part.
-    full = lengths > 0
-    h[full] = np.add.reduceat(data, (offsets[:-1] - start)[full])
-    return h
+        add_column(h, np.where(absent, np.nan, values) if absent.any() else values, key)
+    return finish(h)
 
 
 def deal(hashes: Hashes, folds: int, seed: int) -> NDArray[np.int64]:
@@ -132,7 +49,7 @@ def deal(hashes: Hashes, folds: int, seed: int) -> NDArray[np.int64]:
     >>> deal(np.arange(6, dtype=np.uint64), folds=3, seed=0).tolist()
     [0, 1, 0, 1, 0, 2]
     """
-    mixed = _finish(hashes ^ np.uint64(_splitmix(seed & _MASK)))
+    mixed = finish(hashes ^ np.uint64(splitmix(seed & MASK)))
     # The high 32 bits scaled to the number of folds: no modulo bias worth the name, no division.
     return (((mixed >> np.uint64(32)) * np.uint64(folds)) >> np.uint64(32)).astype(np.int64)
 
@@ -174,12 +91,12 @@ class RowCheck:
         mixed = hashes
         for key, extra in enumerate(extras):
             if extra is not None:
-                mixed = _finish(mixed + extra * np.uint64(_splitmix(key) | 1))
+                mixed = finish(mixed + extra * np.uint64(splitmix(key) | 1))
         return cls(len(hashes), int(mixed.sum(dtype=np.uint64)))
 
     def merge(self, other: RowCheck) -> RowCheck:
         """Return the check of both sets of rows."""
-        return RowCheck(self.rows + other.rows, (self.total + other.total) & _MASK)
+        return RowCheck(self.rows + other.rows, (self.total + other.total) & MASK)
 
     def __str__(self) -> str:
         return f"{self.rows}-{self.total:016x}"
@@ -207,12 +124,12 @@ class RowSketch:
         return cls(np.zeros(1 << cls.BITS, dtype=np.int64))
 
     @classmethod
-    def of(cls, hashes: Hashes) -> RowSketch:
-        """Return the sketch of these rows."""
+    def of(cls, hashes: Hashes, copies: NDArray[np.float64] | None = None) -> RowSketch:
+        """Return the sketch of these rows, each as often as ``copies`` says, (n,)."""
         size = 1 << cls.BITS
         # Sign and bucket together are 17 bits of the hash: count each half and subtract.
-        signed = np.bincount((hashes & np.uint64(2 * size - 1)).astype(np.int64), minlength=2 * size)
-        return cls(signed[:size] - signed[size:])
+        signed = np.bincount((hashes & np.uint64(2 * size - 1)).astype(np.int64), copies, minlength=2 * size)
+        return cls((signed[:size] - signed[size:]).astype(np.int64))
 
     def merge(self, other: RowSketch) -> RowSketch:
         """Return the sketch of both sets of rows."""

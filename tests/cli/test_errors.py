@@ -86,7 +86,7 @@ def test_a_column_that_is_not_there(run: Run, visits: str) -> None:
         (["--level", "95"], "level=95"),
         (["--threads", "0"], "threads=0"),
         (["--covariance", "HC9"], "HC9"),
-        (["--basis", "spline"], "basis='spline'"),
+        (["--basis", "splines"], "basis='splines'"),
         (["--rule", "guess"], "rule='guess'"),
         (["--missing", "keep"], "'keep'"),
         (["--thresholds", "1.5"], "1.5"),

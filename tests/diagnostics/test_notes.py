@@ -20,7 +20,7 @@ def table(n: int = 1_200, labelled: int = 60, seed: int = 3) -> dict[str, Any]:
 
 def diagnose(data: dict[str, Any], controls: tuple[str, ...] = ("x0", "x1"), **options: Any) -> Diagnosis:
     options = {"group": "g", "thresholds": (0.5,), "confident": (0.7,), **options}
-    return sl.diagnose(data, outcome="y", score="p", controls=controls, **options)
+    return sl.diagnose(data, outcome="y", score="p", controls=controls, **{"basis": "linear", **options})
 
 
 def codes(found: Diagnosis) -> set[str]:

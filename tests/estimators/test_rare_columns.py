@@ -70,7 +70,7 @@ def test_a_control_constant_on_the_labelled_rows_is_noted() -> None:
     data = {name: rng.normal(size=n) for name in ("y", "x", "z")}
     data |= {"p": rng.random(n), "g": np.where(np.arange(n) < labelled, np.arange(n) % 2, np.nan)}
     data["z"][:labelled] = 7.0
-    d = sl.diagnose(data, outcome="y", group="g", score="p", controls=["x", "z"])
+    d = sl.diagnose(data, outcome="y", group="g", score="p", controls=["x", "z"], basis="linear")
     (note,) = [note for note in d.notes if note.code == "controls.redundant_labelled"]
     assert note.message.endswith("supervised: z")
     assert d.sample.redundant_controls == ()

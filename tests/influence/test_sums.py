@@ -35,9 +35,7 @@ def pieces(draw: Any, clustered: bool) -> InfluenceSums:
 def equal(a: InfluenceSums, b: InfluenceSums) -> bool:
     clusters = (a.clusters is None) == (b.clusters is None)
     if a.clusters is not None and b.clusters is not None:
-        clusters = np.array_equal(a.clusters.ids, b.clusters.ids) and np.array_equal(
-            a.clusters.values, b.clusters.values
-        )
+        clusters = all(map(np.array_equal, a.clusters.joined, b.clusters.joined))
     return clusters and all(
         np.array_equal(getattr(a, name), getattr(b, name)) for name in ("weight", "bread", "moment", "meat")
     )
@@ -92,12 +90,41 @@ def test_pieces_sum_to_the_dense_sums(clustered: bool, weighted: bool, cuts: lis
     groups = [np.arange(n) == i for i in range(n)] if cluster is None else [cluster == c for c in np.unique(cluster)]
     for b in range(B):
         expected = sum(np.outer(total, total) for total in ((w[of] * g[b][:, of]).sum(axis=1) for of in groups))
-        assert np.array_equal(whole.covariance_of_sums()[b], expected)
+        # G/(G − 1) rounds once; the rest is whole numbers.
+        factor = 1.0 if cluster is None else len(groups) / (len(groups) - 1)
+        np.testing.assert_allclose(whole.covariance_of_sums()[b], expected * factor, rtol=1e-15)
+
+
+def test_a_frequency_counts_copies() -> None:
+    rng = np.random.default_rng(8)
+    g = rng.integers(-9, 10, size=(B, M, 20)).astype(float)
+    copies = rng.integers(1, 4, size=20)
+    bread = np.zeros((B, 1, 2))
+    counted = influence_sums(g, bread, copies.astype(float), None, frequency=True)
+    repeated = influence_sums(np.repeat(g, copies, axis=2), bread, None, None)
+    assert equal(counted, repeated)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 57])
+def test_pieces_of_cluster_sums_stay_few(pieces: int) -> None:
+    rng = np.random.default_rng(9)
+    cluster = rng.integers(0, 500, size=(pieces, 100)).astype(np.uint64)
+    values = rng.integers(-9, 10, size=(pieces, M, 100)).astype(float)
+    state = ClusterSums.of(cluster[0], values[0])
+    for ids, value in zip(cluster[1:], values[1:], strict=True):
+        state = state.merge(ClusterSums.of(ids, value))
+    # Each piece is at least twice the next, and none is larger than the number of clusters.
+    assert len(state.pieces) <= 1 + np.log2(500)
+    ids, found = state.joined
+    assert ids.tolist() == np.unique(cluster).tolist()
+    for i, one in enumerate(ids):
+        assert found[i].tolist() == values.swapaxes(0, 1)[:, cluster == one].sum(axis=1).tolist()
 
 
 def test_cluster_sums_by_hand() -> None:
     sums = ClusterSums.of(
         np.array([9, 4, 9, 4, 2**64 - 1], dtype=np.uint64), np.array([[1.0, 2, 3, 4, 5], [0, 1, 0, 1, 0]])
     )
-    assert sums.ids.tolist() == [4, 9, 2**64 - 1]
-    assert sums.values.tolist() == [[6.0, 2.0], [4.0, 0.0], [5.0, 0.0]]
+    ids, values = sums.joined
+    assert ids.tolist() == [4, 9, 2**64 - 1]
+    assert values.tolist() == [[6.0, 2.0], [4.0, 0.0], [5.0, 0.0]]

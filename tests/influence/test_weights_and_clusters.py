@@ -111,7 +111,9 @@ def test_clusters_of_one_row_are_rows(weighted: bool) -> None:
         clustered = by_cluster.sums[name]
         assert clustered.clusters is not None
         assert not clustered.meat.any()
-        meat = sums.covariance_of_sums()
+        count = clustered.n_clusters
+        assert count is not None
+        meat = sums.covariance_of_sums() * (count / (count - 1))[:, None, None]
         np.testing.assert_allclose(clustered.covariance_of_sums(), meat, rtol=1e-11, atol=1e-13 * np.abs(meat).max())
 
 

@@ -125,7 +125,7 @@ def _data(kind: str) -> dict[str, Any]:
     elif kind == "tiny":
         data["y"] = data["y"] * 1e-12
     elif kind == "exact":
-        data["y"] = x
+        data["y"] = 2 * x
     elif kind == "repeating":
         data = {name: np.repeat(values[:40], 30) for name, values in data.items()}
     elif kind == "one label":

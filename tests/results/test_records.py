@@ -25,6 +25,7 @@ RECORDS = [
     STORED.kappa.rows[0],
     STORED.kappa_confident.rows[0],
     STORED.label_equivalents.rows[0],
+    STORED.learners.rows[0],
     STORED.sample,
     STORED.sample.missing[0],
     STORED.settings,

@@ -56,7 +56,7 @@ def _linear(attenuation: Attenuation | None) -> Attenuation:
 def compared(request: pytest.FixtureRequest) -> list[Compared]:
     design = PaperDesign(sigma_u=request.param)
     table = design.sample(N, N_LABELLED, seed=20_260_512)
-    d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+    d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"], basis="linear")
     return list(_compared(d, design.truth()))
 
 

@@ -18,7 +18,7 @@ MOMENT = {0.2: 2.06, 0.3: 1.54, 0.5: 1.21}
 
 @pytest.fixture(scope="module", params=[0.2, 0.3, 0.5])
 def runs(request: pytest.FixtureRequest) -> tuple[float, MonteCarlo]:
-    experiment = Diagnosing(PaperDesign(sigma_u=request.param), n_unlabelled=2_000)
+    experiment = Diagnosing(PaperDesign(sigma_u=request.param), n_unlabelled=2_000, options={"basis": "linear"})
     return request.param, run(experiment, REPLICATIONS, seed=11, workers=2, progress=False)
 
 

@@ -10,7 +10,7 @@ from softlabel import DataError, InputError, SoftlabelError, diagnose
 from softlabel.study import Study
 
 ROWS = 400
-ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["age", "sex"]}
+ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["age", "sex"], "basis": "linear"}
 
 
 def _table(**changes: Any) -> pa.Table:
@@ -79,7 +79,6 @@ def test_a_group_that_is_nowhere_is_missed_unless_labels_are_apart() -> None:
         ({"group": "p"}, "'p' as score and group"),
         ({"controls": ["age", "y"]}, "'y' as outcome and control"),
         ({"controls": ["g"]}, "'g' as control and group"),
-        ({"controls": ["age", "age"]}, "'age' as control and control"),
     ],
 )
 def test_one_column_in_two_roles(options: dict[str, Any], twice: str) -> None:
@@ -101,10 +100,10 @@ def test_a_role_that_is_no_name(outcome: Any) -> None:
 
 
 def test_controls_as_one_string() -> None:
-    text = _message(InputError, _table(), controls="age")
-    assert "controls to be a list of columns" in text
-    assert "'age'" in text
-    assert "controls=['age']" in text
+    alone = diagnose(_table(), **{**ROLES, "controls": "age", "basis": None})
+    assert alone.settings.basis == "formula"
+    assert alone.estimates == diagnose(_table(), **{**ROLES, "controls": ["age"]}).estimates
+    assert "no basis with a formula" in _message(InputError, _table(), controls="age")
 
 
 # ----------------------------------------------------------------------------------------- types
@@ -116,7 +115,7 @@ def test_controls_as_one_string() -> None:
         ("outcome", "y", "Convert the column to numbers"),
         ("score", "p", "between 0 and 1"),
         ("group", "g", "0 or 1 and leave it null"),
-        ("control", "sex", "Code categories as 0/1 columns, one fewer than there are categories"),
+        ("control", "sex", "Pass numbers, or text for categories"),
     ],
 )
 @pytest.mark.parametrize(
@@ -130,6 +129,8 @@ def test_controls_as_one_string() -> None:
     ids=["text", "category", "time", "list"],
 )
 def test_a_column_that_is_no_number(role: str, column: str, advice: str, values: Any, shown: str) -> None:
+    if role == "control" and shown in ("string", "dictionary<values=string"):
+        return  # a category
     text = _message(InputError, _table(**{column: values}))
     assert f"the {role} {column!r} to be numeric" in text
     assert f"values of type {shown}" in text
@@ -146,7 +147,10 @@ def test_the_first_value_that_is_no_number_is_shown() -> None:
 def test_types_are_checked_in_the_labelled_table_too() -> None:
     words = _table(age=pa.array(["old"] * ROWS))
     text = _message(InputError, _table().drop_columns("g"), labelled=words)
-    assert "the control 'age' to be numeric" in text
+    assert "the control 'age' to be of one kind in both tables" in text
+    assert "double in the first, string in the table of labelled rows" in text
+    times = _table(age=pa.array([0] * ROWS, pa.timestamp("s")))
+    assert "the control 'age' to be numeric or text" in _message(InputError, _table().drop_columns("g"), labelled=times)
 
 
 def test_a_column_of_text_without_a_role_is_welcome() -> None:

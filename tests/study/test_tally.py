@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from softlabel import DataError
 from softlabel.study import Part, Study, Tally
+from softlabel.study.verify import verify
 
 STUDY = Study("y", "g", "p", ("x",))
 
@@ -100,7 +101,7 @@ def test_tallies_are_a_commutative_monoid(
 def test_a_pass_without_an_error_has_counted_every_row(rows: list[tuple[float | None, ...]]) -> None:
     tally = _tally(rows)
     try:
-        tally.verify(score="p", group="g", missing="drop")
+        verify(tally, score="p", group="g", missing="drop")
     except DataError:
         return
     assert tally.rows == tally.unlabelled + tally.labelled + tally.dropped
@@ -119,5 +120,5 @@ def test_a_pass_without_an_error_has_counted_every_row(rows: list[tuple[float | 
 )
 def test_the_gravest_error_is_told(rows: list[tuple[float | None, ...]], told: str) -> None:
     with pytest.raises(DataError) as caught:
-        _tally(rows).verify(score="p", group="g", missing="raise")
+        verify(_tally(rows), score="p", group="g", missing="raise")
     assert told in str(caught.value)

@@ -213,6 +213,11 @@ def plan_basis(controls: Sequence[str] | str, basis: str | Basis | None = None) 
     if isinstance(controls, str):
         return _plan_formula(str(controls), basis)
     names = _names("controls", controls)
+    twice = [name for name in names if list(controls).count(name) > 1]
+    if twice:
+        raise InputError(
+            expected="controls to name each column once", found=f"{twice[0]!r} more than once", fix="Name it once"
+        )
     asked = _asked(basis)
     for role, used in (
         ("categories", asked.categories),

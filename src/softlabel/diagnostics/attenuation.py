@@ -102,8 +102,9 @@ def kappa_table(analysis: Analysis, level: float) -> Table[Attenuation]:
     no_score = collapse(analysis)
     rows = []
     for i, (threshold, counts) in enumerate(zip(design.partition.thresholds, hard_counts(analysis), strict=True)):
-        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold) or no_score
-        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
+        df = sums.df(i)
+        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold, df=df) or no_score
+        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why, df)
         rows.append(
             Attenuation(
                 threshold=threshold,
@@ -128,8 +129,9 @@ def confident_table(analysis: Analysis, level: float) -> Table[ConfidentAttenuat
     rows = []
     for i, (threshold, counts) in enumerate(zip(design.partition.confident, confident_counts(analysis), strict=True)):
         left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
-        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN) or no_score
-        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why)
+        df = sums.df(i)
+        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN, df=df) or no_score
+        kappa = _kappa(float(fit.points[i, 0]), float(fit.covariances[i, 0, 0]), counts, level, why, df)
         rows.append(
             ConfidentAttenuation(
                 threshold=threshold,
@@ -147,10 +149,12 @@ def confident_table(analysis: Analysis, level: float) -> Table[ConfidentAttenuat
     return Table(tuple(rows))
 
 
-def _kappa(point: float, variance: float, counts: LabelCounts, level: float, why: str | None) -> Estimate:
+def _kappa(
+    point: float, variance: float, counts: LabelCounts, level: float, why: str | None, df: int | None
+) -> Estimate:
     if why is not None:
         return not_estimated("kappa", why, counts.n, level=level)
-    return estimated("kappa", point, variance, counts.n, level=level)
+    return estimated("kappa", point, variance, counts.n, level=level, df=df)
 
 
 def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Table[LabelEquivalent]:

@@ -6,21 +6,20 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softlabel.diagnostics.attenuation import confident_table, kappa_table
 from softlabel.estimators.labels import confident_counts, hard_counts
-from softlabel.estimators.supervised import independent_controls
+from softlabel.estimators.supervised import SupervisedFit, independent_controls
 from softlabel.folds import hash_rows
 from softlabel.influence import Analysis, FoldRule
 from softlabel.influence.analysis import REPEATS
+from softlabel.look import MOST_CLUSTERS
 from softlabel.results import Estimate, Note
 from softlabel.results.text import number
+from softlabel.running import Run
 from softlabel.study import Tally
 
-__all__ = ["notes"]
-
-Floats = NDArray[np.float64]
+__all__ = ["notes", "redundant_controls"]
 
 # With fewer rows on either side of a threshold, standard errors were up to a fifth too small in simulation
 # (19 rows a side: 0.82 of the truth; 60 rows: 0.96).
@@ -37,28 +36,33 @@ _ROWS_PER_COLUMN = 20
 _FEW_LABELS = 5
 
 
-def notes(
-    analysis: Analysis, rule: FoldRule, level: float, *, soft: Estimate, supervised: Estimate, labelled: Floats
-) -> tuple[Note, ...]:
-    """Return every note that applies to an analysis; ``labelled`` holds the controls (k, n) of the labelled rows."""
+# Standard errors learnt from G clusters miss by a factor of about sqrt(1 ± sqrt(2/(G − 1))): by a fifth at 30.
+_FEW_CLUSTERS = 30
+
+
+def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) -> tuple[Note, ...]:
+    """Return every note that applies to a run and its estimates."""
+    analysis = run.analysis
     return (
         *_sample_notes(analysis.fit.tally),
         *_score_notes(analysis),
-        *_difference_notes(soft, supervised),
+        *_difference_notes(soft, supervised, run),
         *_reversed_notes(analysis),
-        *_repeat_notes(analysis, rule),
-        *_control_notes(redundant_controls(analysis)),
-        *_labelled_notes(analysis, labelled),
+        *_repeat_notes(analysis, run.rule),
+        *_cluster_notes(run),
+        *_control_notes(redundant_controls(run)),
+        *_labelled_notes(run),
         *_kappa_notes(analysis, level),
         *_few_notes(analysis),
     )
 
 
-def redundant_controls(analysis: Analysis) -> tuple[str, ...]:
+def redundant_controls(run: Run) -> tuple[str, ...]:
     """Return the design columns that the intercept and the columns before them explain."""
-    kept = analysis.nuisances.kept[1:]
-    names = analysis.design.basis.columns
-    return tuple(name for name, is_kept in zip(names, kept, strict=True) if not is_kept)
+    if run.learner is not None:
+        return ()
+    kept = run.analysis.nuisances.kept[1:]
+    return tuple(name for name, is_kept in zip(run.basis.columns, kept, strict=True) if not is_kept)
 
 
 def _sample_notes(tally: Tally) -> list[Note]:
@@ -77,6 +81,42 @@ def _sample_notes(tally: Tally) -> list[Note]:
             Note(
                 "rows.dropped",
                 f"{tally.dropped:,} of {tally.rows:,} rows were left out for missing values ({columns})",
+            )
+        )
+    if tally.weightless:
+        found.append(
+            Note(
+                "rows.weightless",
+                f"{tally.weightless:,} of {tally.rows:,} rows have weight zero and were left out",
+            )
+        )
+    if not tally.graded:
+        found.append(
+            Note(
+                "outcome.binary",
+                "The outcome is 0 or 1, so effects are differences in its probability (a linear probability model)",
+            )
+        )
+    return found
+
+
+def _cluster_notes(run: Run) -> list[Note]:
+    count, dealing = run.analysis.clusters, run.dealing
+    found = []
+    if dealing is not None and dealing.clusters.joined:
+        found.append(
+            Note(
+                "clusters.joined",
+                f"More than {MOST_CLUSTERS:,} clusters: they were joined at random into {count:,}, which standard "
+                "errors allow for",
+            )
+        )
+    if count is not None and count < _FEW_CLUSTERS:
+        found.append(
+            Note(
+                "clusters.few",
+                f"Only {count} clusters of unlabelled rows: standard errors are learnt from as many numbers and may "
+                "well be a fifth off",
             )
         )
     return found
@@ -104,10 +144,12 @@ def _score_notes(analysis: Analysis) -> list[Note]:
     return found
 
 
-def _difference_notes(soft: Estimate, supervised: Estimate) -> list[Note]:
+def _difference_notes(soft: Estimate, fit: SupervisedFit, run: Run) -> list[Note]:
+    supervised = fit.estimate
     if soft.estimate is None or supervised.estimate is None:
         return []
-    error = math.hypot(soft.std_error or 0.0, supervised.std_error or 0.0)
+    variance = (soft.std_error or 0.0) ** 2 + (supervised.std_error or 0.0) ** 2 - 2 * _shared_covariance(fit, run)
+    error = math.sqrt(max(variance, 0.0))
     if error == 0 or abs(soft.estimate - supervised.estimate) <= _APART * error:
         return []
     apart = abs(soft.estimate - supervised.estimate) / error
@@ -119,6 +161,21 @@ def _difference_notes(soft: Estimate, supervised: Estimate) -> list[Note]:
             "act linearly, the effect differs with the controls, or the labelled rows differ from the others",
         )
     ]
+
+
+def _shared_covariance(fit: SupervisedFit, run: Run) -> float:
+    """Return the covariance of soft and supervised: zero but for clusters that have rows of both kinds."""
+    cluster, core = run.labelled.cluster, run.analysis.sums["core"]
+    if cluster is None or core.clusters is None or fit.influence is None:
+        return 0.0
+    copies = (
+        run.labelled.weight if run.labelled.frequency and run.labelled.weight is not None else np.ones(len(cluster))
+    )
+    mine, which = np.unique(cluster, return_inverse=True)
+    supervised = np.bincount(which, copies * fit.influence)
+    theirs, sums = core.clusters.joined
+    _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return float(supervised[i] @ sums[j, 0]) / float(core.bread[0, 0, 0])
 
 
 def _reversed_notes(analysis: Analysis) -> list[Note]:
@@ -187,15 +244,14 @@ def _control_notes(redundant: Sequence[str]) -> list[Note]:
     ]
 
 
-def _labelled_notes(analysis: Analysis, controls: Floats) -> list[Note]:
+def _labelled_notes(run: Run) -> list[Note]:
+    controls = run.labelled.controls
     if not controls.size:
         return []
-    elsewhere = redundant_controls(analysis)
+    elsewhere = redundant_controls(run)
     kept = independent_controls(controls)
     names = [
-        name
-        for name, is_kept in zip(analysis.design.basis.columns, kept, strict=True)
-        if not is_kept and name not in elsewhere
+        name for name, is_kept in zip(run.basis.columns, kept, strict=True) if not is_kept and name not in elsewhere
     ]
     if not names:
         return []

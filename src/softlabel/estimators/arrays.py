@@ -13,7 +13,7 @@ from softlabel.folds import check_folds, check_seed
 from softlabel.influence import Analysis, FoldRule, analyse
 from softlabel.moments import Design, Partition
 from softlabel.study import Batch, Columns, Tally
-from softlabel.study.tally import check_size
+from softlabel.study.verify import check_size
 
 __all__ = ["analyse_arrays", "controls_array", "fallback_note", "group_array", "score_array", "vector"]
 

@@ -74,7 +74,8 @@ def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:
     results = []
     for i, (threshold, counts) in enumerate(zip(design.partition.confident, confident_counts(analysis), strict=True)):
         left = sums.bread[i, 0, 0] / max(counts.n, 1) * analysis.n / sums.weight
-        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN)
+        df = sums.df(i)
+        why = why_not(counts, left, design.d, threshold=threshold, where=WITHIN, df=df)
         results.append(
             not_estimated("confident", why, counts.n, threshold=threshold, level=level)
             if why is not None
@@ -85,6 +86,7 @@ def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:
                 counts.n,
                 threshold=threshold,
                 level=level,
+                df=df,
             )
         )
     return results

@@ -87,7 +87,8 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
     no_score = collapse(analysis)
     results = []
     for i, (threshold, counts) in enumerate(zip(design.partition.thresholds, hard_counts(analysis), strict=True)):
-        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold)
+        df = sums.df(i)
+        why = why_not(counts, sums.bread[i, 0, 0] / sums.weight, design.d, threshold=threshold, df=df)
         for name, form, key in (
             ("hard", "orthogonal", "hard"),
             ("hard", "moment", "moment"),
@@ -99,7 +100,7 @@ def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:
                 continue
             point, covariance = fits[key].points[i, 0], fits[key].covariances[i, 0, 0]
             results.append(
-                estimated(name, float(point), float(covariance), n, threshold=threshold, form=form, level=level)
+                estimated(name, float(point), float(covariance), n, threshold=threshold, form=form, level=level, df=df)
             )
     return results
 

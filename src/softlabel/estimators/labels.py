@@ -81,13 +81,17 @@ def solved(sums: InfluenceSums, at: LabelPoints, q: int) -> dict[str, Solved]:
     return results
 
 
-def why_not(counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = "") -> str | None:
-    """Return why a hard label cannot be used, or ``None`` if it can; ``left`` is the mean of b² per row."""
+def why_not(
+    counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = "", df: int | None = None
+) -> str | None:
+    """Return why a hard label cannot be used, or ``None`` if it can.
+
+    ``left`` is the mean of b² per row; ``df`` one less than the clusters, where there are any.
+    """
     n, above, train = counts
-    if n == 0:
-        return f"no row has a score that is confident at {threshold:g}"
-    if above in (0, n):
-        return f"{'every' if above else 'no'} score{where} is above {threshold:g}"
+    if n == 0 or above in (0, n):
+        said = f"{'every' if above else 'no'} score{where} is above"
+        return f"{said if n else 'no row has a score that is confident at'} {threshold:g}"
     fewer = min(above, n - above)
     if fewer < LEAST_ROWS:
         side = "above" if fewer == above else "not above"
@@ -98,4 +102,6 @@ def why_not(counts: LabelCounts, left: float, columns: int, *, threshold: float,
         )
     if left <= RANK_TOLERANCE * above / n * (1 - above / n):
         return f"the controls explain the hard label{where} completely"
+    if df == 0:
+        return f"all rows{where} are of one cluster, which leaves nothing to learn an error from"
     return None

@@ -104,6 +104,8 @@ def too_few_rows(analysis: Analysis) -> str | None:
     train = analysis.fewest_to_train()
     if train <= analysis.design.d:
         return f"outside one fold there are {train} rows, too few for {analysis.design.d} coefficients"
+    if analysis.sums["core"].df(0) == 0:
+        return "all unlabelled rows are of one cluster, which leaves nothing to learn an error from"
     return None
 
 
@@ -126,7 +128,9 @@ def soft_estimates(analysis: Analysis, level: float) -> tuple[Estimate, Estimate
         point = first + divide(bread, core.moment[0, part, None])[:, 0]
         half = divide(bread, covariance[part, part])
         variance = divide(bread, half.T)
-        results.append(estimated("soft", float(point[0]), float(variance[0, 0]), analysis.n, form=form, level=level))
+        results.append(
+            estimated("soft", float(point[0]), float(variance[0, 0]), analysis.n, form=form, level=level, df=core.df(0))
+        )
     return results[0], results[1]
 
 
@@ -139,4 +143,4 @@ def v_star_estimate(analysis: Analysis, level: float) -> Estimate:
     value = core.bread[0] / core.weight
     diagonal = 2 * q + np.arange(q) * (q + 1)
     variance = core.covariance_of_sums()[0][np.ix_(diagonal, diagonal)] / core.weight**2
-    return estimated("v_star", float(np.trace(value)), float(variance.sum()), analysis.n, level=level)
+    return estimated("v_star", float(np.trace(value)), float(variance.sum()), analysis.n, level=level, df=core.df(0))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softlabel.errors import DataError, SourceChanged
+from softlabel.folds import RowCheck
 from softlabel.influence.points import Points, points
 from softlabel.influence.score_pass import ScoreState, score_batch
 from softlabel.influence.sums import InfluenceSums
@@ -19,7 +20,7 @@ from softlabel.nuisances import LinearNuisances, fit_nuisances
 from softlabel.sources.threads import map_merge
 from softlabel.study import Batch, Tally
 
-__all__ = ["FEW_DISTINCT_ROWS", "Analysis", "FoldRule", "analyse"]
+__all__ = ["FEW_DISTINCT_ROWS", "Analysis", "FoldRule", "analyse", "check_unchanged"]
 
 # Dealing by row values needs distinct rows: copies share a fold, so folds depend on the outcome. That adds errors of
 # order d/n_eff where standard errors are of order n^-1/2, so a table that does repeat rows has its nuisances fitted
@@ -33,7 +34,7 @@ Chunk = TypeVar("Chunk")
 
 @dataclass(frozen=True, slots=True)
 class FoldRule:
-    """How rows come to folds: ``count`` folds (``None``: in sample) by ``by``, "values", "id" or "given"."""
+    """How rows come to folds: ``count`` folds (``None``: in sample) by ``by``, "values", "id", "cluster" or "given"."""
 
     count: int | None
     by: str
@@ -60,6 +61,12 @@ class Analysis:
         """Unlabelled rows."""
         return self.fit.moments.rows
 
+    @property
+    def clusters(self) -> int | None:
+        """Clusters that the unlabelled rows fall into; ``None``: rows are independent."""
+        count = self.sums["core"].n_clusters
+        return None if count is None else int(count[0])
+
     def fewest_to_train(self, members: NDArray[np.bool_] | None = None) -> int:
         """Return the rows that the nuisances of the worst-off fold were fitted on, (C,) members or all codes.
 
@@ -80,10 +87,12 @@ def analyse(
     *,
     verify: Callable[[Tally], None],
     threads: int = 1,
+    nuisances_of: Callable[..., LinearNuisances] | None = None,
 ) -> Analysis:
     """Run both passes; ``chunks()`` starts a reading from the beginning and ``read`` makes a chunk columns.
 
     ``verify`` is shown the counts of the first pass and must raise where there is no unlabelled row.
+    ``nuisances_of`` makes nuisances of moments and design, in place of `fit_nuisances`.
     """
     fit = map_merge(chunks(), lambda chunk: fit_batch(read(chunk), design), threads, FitState.empty(design))
     verify(fit.tally)
@@ -91,18 +100,23 @@ def analyse(
     in_sample = rule.in_sample(n_effective, fit.moments.rows, design.d)
     if not in_sample:
         _check_folds_used(fit.moments.counts, rule)
-    nuisances = fit_nuisances(fit.moments, design, in_sample=in_sample)
+    nuisances = (nuisances_of or fit_nuisances)(fit.moments, design, in_sample=in_sample)
     at = points(fit.moments, nuisances, design)
     score = map_merge(
         chunks(), lambda chunk: score_batch(read(chunk), nuisances, at, design), threads, ScoreState.empty()
     )
-    if score.check != fit.check:
+    check_unchanged(fit.check, score.check)
+    return Analysis(design, fit, n_effective, nuisances, at, score.sums)
+
+
+def check_unchanged(first: RowCheck, later: RowCheck) -> None:
+    """Raise unless two readings gave the same rows."""
+    if first != later:
         raise SourceChanged(
-            expected=f"the second reading to give the rows of the first ({fit.check})",
-            found=str(score.check),
+            expected=f"every reading to give the rows of the first ({first})",
+            found=str(later),
             fix="Run again once nothing writes to the data, or copy them first",
         )
-    return Analysis(design, fit, n_effective, nuisances, at, score.sums)
 
 
 def _check_folds_used(counts: NDArray[np.int64], rule: FoldRule) -> None:

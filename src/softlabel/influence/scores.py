@@ -48,6 +48,7 @@ class Residuals(NamedTuple):
     b_c: Floats
     weight: Floats | None
     cluster: NDArray[np.uint64] | None
+    frequency: bool = False
 
 
 def residuals(block: Block, nuisances: LinearNuisances, design: Design) -> Residuals:
@@ -74,6 +75,7 @@ def residuals(block: Block, nuisances: LinearNuisances, design: Design) -> Resid
         b_c=b_c,
         weight=block.weight,
         cluster=block.cluster,
+        frequency=block.frequency,
     )
 
 
@@ -92,7 +94,7 @@ def core_sums(res: Residuals, at: Points) -> InfluenceSums:
     v_star = (res.a[:, None] * res.a[None] - at.v_star[:, :, None]).reshape(q * q, -1)
     g = np.concatenate([soft, moment, v_star])[None]
     weighted = res.a if res.weight is None else res.a * res.weight
-    return influence_sums(g, (weighted @ res.a.T)[None], res.weight, res.cluster)
+    return influence_sums(g, (weighted @ res.a.T)[None], res.weight, res.cluster, frequency=res.frequency)
 
 
 def hard_sums(res: Residuals, at: Points) -> InfluenceSums:
@@ -117,7 +119,7 @@ def _label_sums(b: Floats, a: Floats, r: Floats, at: LabelPoints, extra: list[Fl
     g = np.concatenate([hard, kappa, deattenuated, *extra], axis=1)
     weighted = b if res.weight is None else b * res.weight
     bread = np.concatenate([weighted @ b.swapaxes(1, 2), weighted @ a.swapaxes(1, 2)], axis=2)
-    return influence_sums(g, bread, res.weight, res.cluster)
+    return influence_sums(g, bread, res.weight, res.cluster, frequency=res.frequency)
 
 
 def _dot(coefficients: Floats, values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +15,42 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterSums:
-    """Σ w g within each cluster: ids (G,) in increasing order, values (G, m)."""
+    """Σ w g within each cluster, in pieces: each holds ids (G,) in increasing order and values (G, m).
 
-    ids: NDArray[np.uint64]
-    values: Floats
+    Pieces are joined when they are of like size, so that every row of a sum is copied a few times only.
+    """
+
+    pieces: tuple[tuple[NDArray[np.uint64], Floats], ...]
 
     @classmethod
     def of(cls, cluster: NDArray[np.uint64], weighted: Floats) -> ClusterSums:
         """Return the sums of weighted scores (m, n) by cluster (n,)."""
-        ids, which = np.unique(cluster, return_inverse=True)
-        order = np.argsort(which, kind="stable")
-        starts = np.searchsorted(which[order], np.arange(len(ids)))
-        return cls(ids, np.add.reduceat(weighted[:, order], starts, axis=1).T)
+        return cls((_by_cluster(cluster, weighted),))
 
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums over both sets of rows."""
-        return ClusterSums.of(np.concatenate([self.ids, other.ids]), np.concatenate([self.values, other.values]).T)
+        pieces = list(self.pieces + other.pieces)
+        while len(pieces) > 1 and len(pieces[-2][0]) < 2 * len(pieces[-1][0]):
+            pieces[-2:] = [_joined(pieces[-2:])]
+        return ClusterSums(tuple(pieces))
+
+    @property
+    def joined(self) -> tuple[NDArray[np.uint64], Floats]:
+        """Every cluster's id once, in increasing order, and its sums."""
+        return _joined(self.pieces)
+
+
+def _by_cluster(cluster: NDArray[np.uint64], weighted: Floats) -> tuple[NDArray[np.uint64], Floats]:
+    order = np.argsort(cluster, kind="stable")
+    ids = cluster[order]
+    starts = np.flatnonzero(np.append([True], ids[1:] != ids[:-1]))
+    return ids[starts], np.add.reduceat(weighted[:, order], starts, axis=1).T
+
+
+def _joined(pieces: Sequence[tuple[NDArray[np.uint64], Floats]]) -> tuple[NDArray[np.uint64], Floats]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return _by_cluster(np.concatenate([ids for ids, _ in pieces]), np.concatenate([v for _, v in pieces]).T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +66,7 @@ class InfluenceSums:
     moment : (B, m)
         Σ w g.
     meat : (B, m, m)
-        Σ (w g)(w g)ᵀ over rows; not used where there are clusters.
+        Σ (w g)(w g)ᵀ over rows, Σ w g gᵀ where weights are frequencies; not used where there are clusters.
     clusters
         Σ w g by cluster, or ``None`` where every row is its own.
     """
@@ -69,25 +90,57 @@ class InfluenceSums:
             clusters,
         )
 
+    @property
+    def n_clusters(self) -> NDArray[np.int64] | None:
+        """G, (B,): clusters with a share in each sum; ``None`` where every row is its own."""
+        if self.clusters is None:
+            return None
+        count: NDArray[np.int64] = self._by_cluster().any(axis=2).sum(axis=0)
+        return count
+
+    def df(self, block: int) -> int | None:
+        """Return the degrees of freedom of one block's standard errors, G − 1; ``None`` where rows are independent."""
+        count = self.n_clusters
+        return None if count is None else max(int(count[block]) - 1, 0)
+
     def covariance_of_sums(self) -> Floats:
-        """Return the estimated covariance of Σ w g, (B, m, m): over clusters where there are any."""
+        """Return the estimated covariance of Σ w g, (B, m, m).
+
+        Over clusters, where there are any, with the factor G/(G − 1) for the mean that is taken off.
+        """
         if self.clusters is None:
             return self.meat
-        by_cluster = self.clusters.values.reshape(-1, *self.moment.shape)
-        product: Floats = np.einsum("gbi,gbj->bij", by_cluster, by_cluster)
+        by_cluster = self._by_cluster()
+        count = by_cluster.any(axis=2).sum(axis=0)
+        block = by_cluster.swapaxes(0, 1)
+        product: Floats = block.swapaxes(1, 2) @ block
+        product *= (count / np.maximum(count - 1, 1))[:, None, None]
         return product
+
+    def _by_cluster(self) -> Floats:
+        """Return Σ w g by cluster, (G, B, m)."""
+        assert self.clusters is not None  # noqa: S101  (asked for only where there are clusters)
+        return self.clusters.joined[1].reshape(-1, *self.moment.shape)
 
 
 def influence_sums(
-    g: Floats, bread: Floats, weight: Floats | None, cluster: NDArray[np.uint64] | None
+    g: Floats,
+    bread: Floats,
+    weight: Floats | None,
+    cluster: NDArray[np.uint64] | None,
+    *,
+    frequency: bool = False,
 ) -> InfluenceSums:
-    """Return the sums of g (B, m, n); ``bread`` (B, q, c) is summed already; weight and cluster are (n,)."""
+    """Return the sums of g (B, m, n); ``bread`` (B, q, c) is summed already; weight and cluster are (n,).
+
+    A frequency counts copies of a row, each of which adds g gᵀ: w of them, where a sampling weight adds w² g gᵀ.
+    """
     weighted = g if weight is None else g * weight
     empty = np.zeros((len(g), g.shape[1], g.shape[1]))
     return InfluenceSums(
         weight=float(g.shape[2] if weight is None else weight.sum()),
         bread=bread,
         moment=weighted.sum(axis=2),
-        meat=weighted @ weighted.swapaxes(1, 2) if cluster is None else empty,
+        meat=weighted @ (g if frequency else weighted).swapaxes(1, 2) if cluster is None else empty,
         clusters=None if cluster is None else ClusterSums.of(cluster, weighted.reshape(-1, g.shape[2])),
     )

@@ -28,7 +28,7 @@ class CellMoments:
         Subtracted from z before crossing products, zero for the intercept. It is near the mean, because raw
         sums lose as many digits as the square of the mean exceeds the variance.
     counts : (K, C)
-        Rows.
+        Cases: rows, or their copies where weights are frequencies.
     sums : (K, C, D)
         Σ w z.
     grams : (K, S, D, D)
@@ -60,7 +60,7 @@ class CellMoments:
 
     @property
     def rows(self) -> int:
-        """How many rows were added."""
+        """How many cases were added."""
         return int(self.counts.sum())
 
     @property

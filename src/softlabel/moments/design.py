@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 
-from softlabel.basis import LinearBasis
+from softlabel.basis import DesignBasis
 from softlabel.moments.partition import Partition
 
 __all__ = ["Design"]
@@ -23,7 +23,7 @@ class Design:
     intercept, q scores, one outcome.
     """
 
-    basis: LinearBasis
+    basis: DesignBasis
     partition: Partition
     folds: int
     seed: int
@@ -53,6 +53,7 @@ class Design:
             self.q,
             self.basis.name,
             self.basis.columns,
+            self.basis.fingerprint,
             self.partition.thresholds,
             self.partition.confident,
             self.folds,

@@ -54,7 +54,7 @@ def fit_batch(batch: Batch, design: Design) -> FitState:
         moments = reduce(CellMoments.merge, (add_block(block, design, shift) for block in blocks))
     return FitState(
         moments=moments,
-        sketch=RowSketch.of(hashes),
+        sketch=RowSketch.of(hashes, rows.weight if rows.frequency else None),
         check=RowCheck.of(rows, hashes).merge(RowCheck.of(labelled, hash_rows(labelled))),
         tally=batch.tally,
         labelled=(labelled,) if len(labelled) else (),

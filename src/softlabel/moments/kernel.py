@@ -25,7 +25,7 @@ class Block(NamedTuple):
     """Rows sorted by fold, then by code of the score.
 
     z : (D, n) about the shift; counts : (K, C) rows per cell, in the order of the rows;
-    starts : (K + 1,) where each fold begins; weight, cluster : (n,) or ``None``.
+    starts : (K + 1,) where each fold begins; weight, cluster : (n,) or ``None``; frequency: as of `Columns`.
     """
 
     z: Floats
@@ -33,6 +33,7 @@ class Block(NamedTuple):
     starts: NDArray[np.int64]
     weight: Floats | None
     cluster: NDArray[np.uint64] | None
+    frequency: bool = False
 
 
 def sorted_blocks(
@@ -80,6 +81,7 @@ def sorted_block(columns: Columns, hashes: NDArray[np.uint64], design: Design, s
         starts=np.concatenate([[0], np.cumsum(counts.sum(axis=1))]),
         weight=None if columns.weight is None else columns.weight[order],
         cluster=None if columns.cluster is None else columns.cluster[order],
+        frequency=columns.frequency,
     )
 
 
@@ -113,4 +115,6 @@ def add_block(block: Block, design: Design, shift: Floats) -> CellMoments:
             if end > start:
                 state.grams[fold, segment] = weighted[:, start:end] @ z[:, start:end].T
             start = end
+    if block.frequency:
+        counts = np.rint(state.sums[:, :, 0]).astype(np.int64)  # a row stands for as many cases as its weight says
     return CellMoments(state.design, shift, counts, state.sums, state.grams)

@@ -28,7 +28,7 @@ class Fit(NamedTuple):
     kept: NDArray[np.bool_]
 
 
-def least_squares(gram: Floats, cross: Floats) -> Fit:
+def least_squares(gram: Floats, cross: Floats, ridge: float = 0.0) -> Fit:
     r"""Return the coefficients of regressions on one design, for a stack of cross products at once.
 
     Parameters
@@ -37,6 +37,9 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
         Σ w B Bᵀ; the first column of the design is the intercept, so ``gram[..., 0, 0]`` is Σ w.
     cross : (..., d, m)
         Σ w B v for each of m dependent variables v.
+    ridge
+        λ ≥ 0 in min Σ w (v − B b)² / Σ w + λ Σ sⱼ² bⱼ², with sⱼ the standard deviation of column j; the intercept is
+        free. 0 is least squares.
 
     Notes
     -----
@@ -65,7 +68,8 @@ def least_squares(gram: Floats, cross: Floats) -> Fit:
     free = independent(correlation, varies)
     # A redundant column becomes an equation of its own, "coefficient = 0", so that the stack solves at once.
     both = free[..., :, None] & free[..., None, :]
-    system = np.where(both, correlation, np.eye(correlation.shape[-1]))
+    identity = np.eye(correlation.shape[-1])
+    system = np.where(both, correlation, identity) + ridge * identity
     slopes = np.linalg.solve(system, np.where(free[..., None], right / scale, 0.0)) / scale
     level = np.divide(cross[..., :1, :], total, out=np.zeros_like(cross[..., :1, :]), where=some)
     intercept = level - mean.swapaxes(-1, -2) @ slopes

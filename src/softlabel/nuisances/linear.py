@@ -33,16 +33,28 @@ class LinearNuisances:
         Which design columns are independent of those before them, over all rows.
     in_sample
         Whether each row helped to fit its own nuisances.
+    ridge
+        The penalty in use, on columns of unit variance; 0 is least squares.
     """
 
     shift: Floats
     maps: Floats
     kept: NDArray[np.bool_]
     in_sample: bool
+    ridge: float = 0.0
+
+
+# From none to where a column of unit variance loses half its coefficient.
+RIDGES: tuple[float, ...] = (0.0, *(10.0 ** (k / 2) for k in range(-12, 1)))
 
 
 def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> LinearNuisances:
-    """Fit r̂, m̂ and ê[h|X] on the rows outside each fold, or on all rows for ``in_sample``."""
+    """Fit r̂, m̂ and ê[h|X] on the rows outside each fold, or on all rows for ``in_sample``.
+
+    The basis may ask for a ridge; "cv" takes the one of `RIDGES` that predicts the score and the outcome best out of
+    fold, which in sample cannot be told and is none. One ridge serves all regressions: soft needs r̂ and m̂ to err
+    alike.
+    """
     part, d = design.partition, design.d
     grams = moments.grams.sum(axis=1)
     # Σ w z h over codes: the sums of z wherever the label is one.
@@ -58,17 +70,38 @@ def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> L
         others = 1 - np.eye(design.folds)
         train = [np.tensordot(others, x, axes=1) for x in (grams, hard, confident, confident_hard)]
     gram, labels, within, within_labels = train
+    asked = design.basis.ridge
+    ridge = asked if asked != "cv" else 0.0 if in_sample else _best_ridge(gram, grams, design)
     targets = np.concatenate([gram[:, :d, d:], labels[:, :d].reshape(design.folds, d, -1)], axis=2)
-    everywhere = _residual(least_squares(gram[:, :d, :d], targets).coefficients, design)
+    everywhere = _residual(least_squares(gram[:, :d, :d], targets, ridge).coefficients, design)
     targets = np.concatenate([within[:, :, :d, d:], within_labels[:, :, :d]], axis=3)
-    within_sets = _residual(least_squares(within[:, :, :d, :d], targets).coefficients, design)
+    within_sets = _residual(least_squares(within[:, :, :d, :d], targets, ridge).coefficients, design)
     pooled = grams.sum(axis=0)
     return LinearNuisances(
         shift=moments.shift,
         maps=np.concatenate([everywhere, within_sets.reshape(design.folds, -1, design.width)], axis=1),
         kept=least_squares(pooled[:d, :d], pooled[:d, d:]).kept,
         in_sample=in_sample,
+        ridge=ridge,
     )
+
+
+def _best_ridge(train: Floats, held_out: Floats, design: Design) -> float:
+    r"""Return the ridge of least cross-validated risk, from Gram matrices (K, D, D) outside and inside each fold.
+
+    .. math:: \hat\lambda = \arg\min_\lambda \sum_j \log \sum_k m_{jk\lambda}^\top G_k\, m_{jk\lambda}
+
+    over the scores and the outcome j, with m the map from z to the residual: risks are compared as ratios, so that
+    no unit matters. Of equal ones the smallest is taken.
+    """
+    d = design.d
+    risks = []
+    for ridge in RIDGES:
+        maps = _residual(least_squares(train[:, :d, :d], train[:, :d, d:], ridge).coefficients, design)
+        risk = np.einsum("kjz,kzy,kjy->j", maps, held_out, maps, optimize=True)
+        risks.append(float(np.log(np.maximum(risk, np.finfo(np.float64).tiny)).sum()))
+    # A gain below a millionth is rounding where the score or the outcome is constant.
+    return RIDGES[int(np.argmin(np.round(risks, 6)))]
 
 
 def _residual(coefficients: Floats, design: Design) -> Floats:

@@ -11,13 +11,20 @@ from softlabel.results.text import interval_text, number, percent
 __all__ = ["WIDTH", "summary", "wrapped"]
 
 WIDTH = 96
+_BASES = {"linear": "straight lines", "spline": "natural splines", "bspline": "B-splines", "formula": "the formula"}
 _RULES = {"paper": "Algorithm 1 of Kurbucz, 2026"}
 # Notes that bear on the verdict stand beside it.
 _URGENT = ("estimates.differ", "score.reversed", "score.hard")
 _STARRED = (
-    "* if the score is calibrated given the controls, the controls act linearly, and what the classifier saw "
+    "* if the score is calibrated given the controls, the controls act {how}, and what the classifier saw "
     "matters for the outcome only through the group."
 )
+_HOW = {
+    "linear": "linearly",
+    "spline": "as smooth curves that add up",
+    "bspline": "as smooth curves that add up",
+    "formula": "as the formula says",
+}
 
 
 def summary(diagnosis: Diagnosis) -> str:
@@ -52,6 +59,10 @@ def _data(d: Diagnosis) -> str:
     zeros, ones = s.labelled_by_class
     group = "" if settings.group is None else f", group {settings.group}"
     controls = ", ".join(settings.controls) or "none"
+    if settings.weights is not None:
+        controls += f"; {settings.weight_type} weights: {settings.weights}"
+    if settings.cluster is not None:
+        controls += f"; clusters: {settings.cluster} ({s.clusters:,})"
     folds = "nuisances fitted in sample" if s.folds is None else f"{s.folds} folds by {s.folds_by}"
     rows = f"{s.unlabelled:,} unlabelled rows, {s.labelled:,} labelled"
     if settings.group is None:
@@ -60,8 +71,28 @@ def _data(d: Diagnosis) -> str:
         rows += f" ({ones:,} in the group, {zeros:,} not)"
     if s.dropped:
         rows += f"; {s.dropped:,} of {s.rows:,} left out for missing values"
-    roles = f"Outcome {settings.outcome}{group}, score {settings.score}; controls: {controls} ({settings.basis})."
-    return "\n".join(["Data", wrapped(roles), wrapped(f"{rows}; {folds}.")])
+    roles = f"Outcome {settings.outcome}{group}, score {settings.score}; controls: {controls}."
+    lines = ["Data", wrapped(roles), wrapped(f"{rows}; {folds}."), wrapped(_regressions(d))]
+    return "\n".join(line for line in lines if line)
+
+
+def _regressions(d: Diagnosis) -> str:
+    """Say how the controls enter the regressions; nothing where there are none."""
+    s, settings = d.sample, d.settings
+    if not settings.controls:
+        return ""
+    if settings.learner is not None:
+        several = "; ".join(f"{row.name} {number(row.v_star)}" for row in d.learners)
+        others = f" V* with each learner: {several}." if len(d.learners) > 1 else ""
+        return f"The controls enter by {settings.learner}, out of fold.{others}"
+    count = len(s.columns) - len(s.redundant_controls)
+    ridge = f", ridge {number(s.ridge, 2)}" if s.ridge else ""
+    return f"The controls enter by {_BASES[settings.basis]}: {count} column{'s' * (count != 1)}{ridge}."
+
+
+def _how(d: Diagnosis) -> str:
+    """Say what an estimate assumes of the controls."""
+    return f"in ways that {d.settings.learner} can learn" if d.settings.learner is not None else _HOW[d.settings.basis]
 
 
 def _effect(d: Diagnosis) -> str:
@@ -90,7 +121,7 @@ def _effect(d: Diagnosis) -> str:
             *_aligned(header, rows),
             *missing,
             *([wrapped(said)] if said else []),
-            wrapped(_STARRED),
+            wrapped(_STARRED.format(how=_how(d))),
         ]
     )
 

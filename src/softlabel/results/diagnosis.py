@@ -14,6 +14,7 @@ from softlabel.results.records import (
     ConfidentAttenuation,
     Estimate,
     LabelEquivalent,
+    LearnerScore,
     Note,
     Sample,
     Settings,
@@ -53,6 +54,8 @@ class Diagnosis:
         Tables of κ(t) and κ_FM(t).
     label_equivalents
         What each estimate is worth in labelled rows.
+    learners
+        V̂* with each learner that was asked for; empty for a regression on a basis.
     sample, settings, notes
         The rows that entered, what was asked, and what a reader should know.
     """
@@ -64,6 +67,7 @@ class Diagnosis:
     kappa: Table[Attenuation]
     kappa_confident: Table[ConfidentAttenuation]
     label_equivalents: Table[LabelEquivalent]
+    learners: Table[LearnerScore]
     sample: Sample
     settings: Settings
     notes: tuple[Note, ...]

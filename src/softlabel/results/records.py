@@ -15,6 +15,7 @@ __all__ = [
     "ConfidentAttenuation",
     "Estimate",
     "LabelEquivalent",
+    "LearnerScore",
     "Note",
     "Reason",
     "Sample",
@@ -169,6 +170,19 @@ class LabelEquivalent:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnerScore:
+    """V̂* with one learner's regression of the score on the controls: of several the smallest is the most trustworthy.
+
+    Out of fold V̂* estimates V* + E(r̂ − r)², so every learner errs upward; ``used`` marks the one behind the numbers.
+    """
+
+    name: str
+    v_star: float | None
+    std_error: float | None
+    used: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """One machine-readable step of a decision: ``code`` is stable, ``message`` is for people."""
 
@@ -217,8 +231,12 @@ class Settings:
     thresholds: tuple[float, ...]
     confident: tuple[float, ...]
     basis: str
+    learner: str | None
     folds: int | None
     seed: int
+    weights: str | None
+    weight_type: str | None
+    cluster: str | None
     id: str | None
     covariance: str
     rule: str
@@ -232,8 +250,12 @@ class Sample:
     """Which rows entered, which did not and why, and what is needed to see the same again.
 
     ``n_effective`` is n²/Σm², with m the number of copies of each distinct row (estimated within 1%);
+    ``rows``, ``dropped`` and ``missing`` count rows of the table, ``used``, ``unlabelled`` and ``labelled`` cases: a
+    row whose weight is a frequency is so many. Rows of weight zero are ``weightless`` and not used.
     ``folds`` counts the folds in use (``None``: nuisances fitted in sample) and ``folds_by`` says what a
     row's fold depends on; ``fingerprint`` is the sum of the row hashes, the same for any order of rows.
+    ``columns`` are the design columns after the intercept and ``ridge`` the penalty on them, in units of their
+    variance. ``clusters`` counts those of the unlabelled rows, ``clusters_labelled`` of the labelled ones.
     """
 
     source: str
@@ -244,10 +266,15 @@ class Sample:
     labelled_by_class: tuple[int, int]
     dropped: int
     missing: tuple[Column, ...]
+    weightless: int
     n_effective: float
     folds: int | None
     folds_by: str
+    clusters: int | None
+    clusters_labelled: int | None
+    columns: tuple[str, ...]
     redundant_controls: tuple[str, ...]
+    ridge: float
     fingerprint: str
     seed: int
     versions: tuple[tuple[str, str], ...]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from softlabel.errors import DataError, InputError
-from softlabel.study.columns import Batch, Columns, numbers
+from softlabel.errors import DataError, InputError, did_you_mean
+from softlabel.hashing import hash_ids
+from softlabel.study.columns import Batch, Columns, is_category, is_number, mask, numbers
 from softlabel.study.tally import Tally, tally
+from softlabel.study.verify import verify
 
-__all__ = ["Part", "Study"]
+__all__ = ["WEIGHT_TYPES", "Part", "Study"]
 
 Floats = NDArray[np.float64]
 
 # Which rows a source may hold: labelled ones where the group is not null, or only one kind.
 Part = Literal["mixed", "unlabelled", "labelled"]
+
+WEIGHT_TYPES = ("sampling", "frequency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,13 @@ Give each role a column of its own.
     controls: tuple[str, ...] = ()
     id: str | None = None
     missing: Literal["raise", "drop"] = "raise"
+    weights: str | None = None
+    weight_type: str = "sampling"
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         roles = self.roles
-        for role, column in [*roles, *([] if self.id is None else [("id", self.id)])]:
+        for role, column in [*roles, *self.free_roles]:
             if not isinstance(column, str):
                 raise InputError(
                     expected=f"the {role} to be the name of a column",
@@ -69,21 +76,41 @@ Give each role a column of its own.
                 fix="Use missing='drop' to leave out incomplete rows and have them counted",
             )
 
+        if self.weight_type not in WEIGHT_TYPES:
+            raise InputError(
+                expected="weight_type to be 'sampling' or 'frequency'",
+                found=repr(self.weight_type),
+                fix=did_you_mean(str(self.weight_type), WEIGHT_TYPES),
+            )
+        if self.weight_type == "frequency" and self.weights is None:
+            raise InputError(
+                expected="weights with weight_type='frequency'",
+                found="weights=None",
+                fix="Name the column that counts the copies of each row, or leave weight_type out",
+            )
+
     @property
     def roles(self) -> list[tuple[str, str]]:
-        """Pairs (role, column) that must not overlap; the id may be any column."""
+        """Pairs (role, column) that must not overlap."""
         group = [] if self.group is None else [("group", self.group)]
+        weights = [] if self.weights is None else [("weights", self.weights)]
         return [
             ("outcome", self.outcome),
             ("score", self.score),
             *(("control", control) for control in self.controls),
             *group,
+            *weights,
         ]
+
+    @property
+    def free_roles(self) -> list[tuple[str, str]]:
+        """Pairs (role, column) of what decides folds and errors; the column may have another role too."""
+        return [(role, name) for role, name in (("id", self.id), ("cluster", self.cluster)) if name is not None]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to read, each once."""
-        names = [column for _, column in self.roles] + ([] if self.id is None else [self.id])
+        names = [column for _, column in [*self.roles, *self.free_roles]]
         return tuple(dict.fromkeys(names))
 
     def needed(self, part: Part, available: Sequence[str]) -> tuple[str, ...]:
@@ -94,33 +121,60 @@ Give each role a column of its own.
         spared = {"unlabelled": self.group, "labelled": self.score}.get(part)
         return tuple(name for name in self.columns if name != spared or name in available)
 
-    def check_types(self, schema: pa.Schema, first: Callable[[str], str | None]) -> None:
-        """Raise unless every column with a numeric role has a numeric type; ``first`` gives a value to show."""
+    def check_types(self, schema: pa.Schema, first: Callable[[str], str | None]) -> frozenset[str]:
+        """Return the controls that are categories; raise unless every other column with a role is numeric.
+
+        ``first`` gives a value of a column, to show in a message.
+        """
+        categories = set()
         for role, column in self.roles:
             index = schema.get_field_index(column)
-            if index >= 0 and not _is_number(schema.field(index).type):
-                kind, value = schema.field(index).type, first(column)
-                raise InputError(
-                    expected=f"the {role} {column!r} to be numeric",
-                    found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
-                    fix=_type_advice(role, kind),
-                )
+            if index < 0 or is_number(schema.field(index).type):
+                continue
+            if role == "control" and is_category(schema.field(index).type):
+                categories.add(column)
+                continue
+            kind, value = schema.field(index).type, first(column)
+            raise InputError(
+                expected=f"the {role} {column!r} to be numeric" + (" or text" if role == "control" else ""),
+                found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
+                fix=_type_advice(role, kind),
+            )
+        return frozenset(categories)
 
     def read(self, batch: pa.RecordBatch, part: Part) -> Batch:
         """Return the complete unlabelled rows, the complete labelled rows, and the count of everything else.
 
         Rows with a missing, infinite or impossible value are left out and counted; whether that is an
-        error is decided at the end of the pass, when all of them have been counted.
+        error is decided at the end of the pass, when all of them have been counted. Rows of weight zero are left
+        out and counted whatever else they hold.
         """
+        rows = batch.num_rows
+        if self.weights is not None:
+            batch = _with_weight(batch, self.weights)
         named = [name for _, name in self.roles if name in batch.schema.names]
         values = {name: numbers(batch.column(name)) for name in named}
         n = batch.num_rows
         values.setdefault(self.score, np.full(n, np.nan))
         group = values.pop(self.group, None) if self.group is not None else None
         labels = np.full(n, np.nan) if group is None else group
+        cluster, unclustered = (None, None) if self.cluster is None else _clusters(batch.column(self.cluster))
+        weight = None if self.weights is None else values[self.weights]
+        frequency = self.weight_type == "frequency"
         counts, usable = tally(
-            values, score=self.score, group=self.group, labels=labels, all_labelled=part == "labelled"
+            values,
+            score=self.score,
+            group=self.group,
+            labels=labels,
+            all_labelled=part == "labelled",
+            controls=self.controls,
+            outcome=self.outcome,
+            absent={} if unclustered is None else {f"{self.cluster}": unclustered},
+            weights=self.weights,
+            frequency=frequency,
         )
+        if rows > n:
+            counts = replace(counts, rows=rows, weightless=rows - n)
         if part == "unlabelled" and counts.labelled:
             raise DataError(
                 expected="no label in the data when the labelled rows come as a table of their own",
@@ -132,17 +186,20 @@ Give each role a column of its own.
             score=values[self.score][None, :],
             controls=_stack([values[name] for name in self.controls], n),
             group=labels,
+            weight=weight,
+            cluster=cluster,
             id=None if self.id is None else batch.column(self.id),
+            frequency=frequency,
         )
-        if counts.unlabelled == n:
-            return Batch(columns, columns.take(slice(0, 0)), counts)
         known = ~np.isnan(labels)
+        if usable is None and not known.any():
+            return Batch(columns, columns.take(slice(0, 0)), counts)
         kept = np.ones(n, dtype=np.bool_) if usable is None else usable
         return Batch(columns.take(kept & ~known), columns.take(kept & known), counts)
 
     def verify(self, counts: Tally) -> None:
         """Raise the clearest error that the counts of a whole pass call for, if any."""
-        counts.verify(missing=self.missing, score=self.score, group=self.group)
+        verify(counts, missing=self.missing, score=self.score, group=self.group, weights=self.weights)
         if not counts.unlabelled:
             raise DataError(
                 expected="rows without a label, for the score to work on",
@@ -155,7 +212,8 @@ Give each role a column of its own.
 
 
 _TYPE_ADVICE: Mapping[str, str] = {
-    "control": "Code categories as 0/1 columns, one fewer than there are categories",
+    "control": "Pass numbers, or text for categories",
+    "weights": "Pass one number from 0 up for each row",
     "group": "Code the group 0 or 1 and leave it null where it is unknown",
     "score": "Pass the predicted probability of group 1, a number between 0 and 1",
 }
@@ -170,15 +228,21 @@ def _type_advice(role: str, kind: pa.DataType) -> str:
     return advice
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    test = pa.types
-    return bool(
-        test.is_integer(kind)
-        or test.is_floating(kind)
-        or test.is_boolean(kind)
-        or test.is_decimal(kind)
-        or test.is_null(kind)
-    )
+def _with_weight(batch: pa.RecordBatch, weights: str) -> pa.RecordBatch:
+    """Return the rows whose weight is not zero."""
+    zero = numbers(batch.column(weights)) == 0
+    return batch.filter(mask(~zero)) if zero.any() else batch
+
+
+def _clusters(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.bool_] | None]:
+    """Return the hash of each row's cluster, and where there is none (``None``: nowhere)."""
+    absent = column.is_null(nan_is_null=True)
+    if not absent.true_count:
+        return hash_ids(column), None
+    missing: NDArray[np.bool_] = absent.to_numpy(zero_copy_only=False)
+    hashes = np.zeros(len(column), dtype=np.uint64)
+    hashes[~missing] = hash_ids(column.filter(mask(~missing)))
+    return hashes, missing
 
 
 def _stack(columns: list[Floats], n: int) -> Floats:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softlabel.errors import DataError
-
-__all__ = ["LARGEST", "Tally", "check_size", "tally"]
+__all__ = ["LARGEST", "Tally", "tally"]
 
 Floats = NDArray[np.float64]
 
 # Fourth powers of residuals are summed, and 1e70 to the fourth is still a float64; so is its inverse.
 LARGEST = 1e70
-
-# A probability this far outside [0, 1] is a probability computed in float32.
-_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +23,10 @@ class Tally:
     """Counts over rows; a commutative monoid under `merge` with ``Tally()`` as identity.
 
     ``missing`` and ``infinite`` count per column; ``extremes`` are the least and largest finite value of each.
+    ``rows``, ``dropped`` and what is wrong count rows of the table; ``unlabelled``, ``labelled`` and ``positive``
+    count cases, of which a row stands for several where weights are frequencies. ``weightless`` rows have weight zero.
+    ``graded``: some outcome is neither 0 nor 1.
+    ``differ`` holds the pairs (control, other column) that were seen to hold different values.
     """
 
     rows: int = 0
@@ -40,6 +40,11 @@ class Tally:
     extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     not_binary: int = 0
     example: float | None = None
+    weightless: int = 0
+    fractional: int = 0
+    pairs: frozenset[tuple[str, str]] = frozenset()
+    differ: frozenset[tuple[str, str]] = frozenset()
+    graded: bool = False
 
     def merge(self, other: Tally) -> Tally:
         """Return the counts of both sets of rows."""
@@ -55,58 +60,11 @@ class Tally:
             extremes=_widest(self.extremes, other.extremes),
             not_binary=self.not_binary + other.not_binary,
             example=min((e for e in (self.example, other.example) if e is not None), default=None),
-        )
-
-    def verify(self, *, score: str, group: str | None, missing: str) -> None:
-        """Raise the clearest DataError that these counts call for, if any."""
-        if not self.rows:
-            raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
-        if self.infinite:
-            raise DataError(
-                expected="finite numbers",
-                found=f"infinite values in {_listed(self.infinite)} of {self.rows:,} rows",
-                fix="Replace them, or make them null and use missing='drop'",
-            )
-        if group is not None and group in self.missing and missing == "raise":
-            raise DataError(
-                expected=f"a {group!r} in every row of the labelled table",
-                found=f"null or NaN in {_listed({group: self.missing[group]})} of {self.rows:,} rows",
-                fix="Leave those rows out of it, or use missing='drop' to have them left out and counted",
-            )
-        if self.missing and missing == "raise":
-            raise DataError(
-                expected="no missing values but in the group",
-                found=f"null or NaN in {_listed(self.missing)} of {self.rows:,} rows",
-                fix="Impute them, or use missing='drop' to leave those rows out and have them counted",
-            )
-        if self.not_binary:
-            raise DataError(
-                expected=f"the group {group!r} to be 0, 1 or null",
-                found=f"other values in {self.not_binary:,} of {self.rows:,} rows, such as {self.example:g}",
-                fix="Code the group 0 or 1 and leave it null where it is unknown",
-            )
-        if self.outside:
-            low, high = self.extremes[score]
-            raise DataError(
-                expected=f"the score {score!r} to lie in [0, 1]",
-                found=f"values from {_shown(low)} to {_shown(high)}, {self.outside:,} of {self.rows:,} rows outside",
-                fix=_score_advice(low, high),
-            )
-        for name, (low, high) in self.extremes.items():
-            if name == score:
-                continue
-            check_size(name, low, high)
-
-
-def check_size(name: str, low: float, high: float) -> None:
-    """Raise if a column's largest value has powers that overflow or vanish."""
-    size = max(abs(low), abs(high))
-    if size > LARGEST or 0 < size < 1 / LARGEST:
-        raise DataError(
-            expected=f"{name!r} to have a size between {1 / LARGEST:g} and {LARGEST:g}, so that its powers "
-            "stay within floating point",
-            found=f"values from {low:g} to {high:g}",
-            fix="Rescale the column, in another unit for instance",
+            weightless=self.weightless + other.weightless,
+            fractional=self.fractional + other.fractional,
+            pairs=self.pairs | other.pairs,
+            differ=self.differ | other.differ,
+            graded=self.graded or other.graded,
         )
 
 
@@ -124,27 +82,18 @@ def _add(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
     return {name: a.get(name, 0) + b.get(name, 0) for name in [*a, *(n for n in b if n not in a)]}
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
-
-
-def _shown(value: float) -> str:
-    """Return a score's extreme, with more digits where six would hide that it is not zero or one."""
-    return f"{value:g}" if f"{value:g}" not in ("0", "-0", "1") else f"{value:.17g}"
-
-
-def _score_advice(low: float, high: float) -> str:
-    if low >= -_ROUNDING and high <= 1 + _ROUNDING:
-        return "It is outside by rounding: clip it to [0, 1]"
-    if low >= 0 and high <= 100:
-        return "It looks like a percentage: divide it by 100"
-    if low < 0 < high:
-        return "It looks like a logit: pass 1/(1+exp(-score))"
-    return "Pass the predicted probability of group 1"
-
-
 def tally(
-    values: Mapping[str, Floats], *, score: str, group: str | None, labels: Floats, all_labelled: bool
+    values: Mapping[str, Floats],
+    *,
+    score: str,
+    group: str | None,
+    labels: Floats,
+    all_labelled: bool,
+    controls: Sequence[str] = (),
+    outcome: str | None = None,
+    absent: Mapping[str, NDArray[np.bool_]] = MappingProxyType({}),
+    weights: str | None = None,
+    frequency: bool = False,
 ) -> tuple[Tally, NDArray[np.bool_] | None]:
     """Count a batch; return the counts and which rows are usable (``None``: every row).
 
@@ -155,6 +104,12 @@ def tally(
         labelled rows may lack.
     labels : (n,)
         The group; NaN means unlabelled, which is a missing value only where ``all_labelled``.
+    controls, outcome
+        Columns of ``values`` to compare: no control may be a copy of the score, the outcome or the group.
+    absent
+        Where columns that are not numbers are missing, (n,) each.
+    weights, frequency
+        Column of ``values`` that holds weights, and whether they count copies.
     """
     n = len(labels)
     known = ~np.isnan(labels)
@@ -170,9 +125,9 @@ def tally(
             finite = np.isfinite(column)
             # Supervised needs no score, and rows that trained the classifier often have none to show.
             spared = np.isnan(column) & known if name == score else np.zeros(n, dtype=np.bool_)
-            absent = np.isnan(column) & ~spared
+            nothing = np.isnan(column) & ~spared
             bad |= ~finite & ~spared
-            _count(missing, name, int(absent.sum()))
+            _count(missing, name, int(nothing.sum()))
             _count(infinite, name, int(np.isinf(column).sum()))
             low = float(column.min(initial=math.inf, where=finite))
             high = float(column.max(initial=-math.inf, where=finite))
@@ -180,6 +135,9 @@ def tally(
             extremes[name] = (low, high)
             if max(-low, high) > LARGEST:
                 too_large |= np.abs(column) > LARGEST
+    for name, gone in absent.items():
+        bad |= gone
+        _count(missing, name, int(gone.sum()))
     p = values[score]
     # NaN compares False, so a missing score counts as missing only.
     outside = (p < 0) | (p > 1)
@@ -189,13 +147,21 @@ def tally(
         _count(missing, group or "group", int(n - known.sum()))
     dropped = int(bad.sum())
     bad |= outside | not_binary | too_large
+    weight = None if weights is None else values[weights]
+    copies = weight if frequency else None
+    fractional = np.zeros(n, dtype=np.bool_)
+    if copies is not None:
+        fractional = np.isfinite(copies) & (copies != np.floor(copies))
+    if weight is not None:
+        bad |= (weight < 0) | fractional
     usable = None if not bad.any() else ~bad
     chosen = known if usable is None else known & usable
+    pairs, differ = _compared(values, controls, score, outcome, group, labels, known)
     counts = Tally(
         rows=n,
-        unlabelled=(n if usable is None else int(usable.sum())) - int(chosen.sum()),
-        labelled=int(chosen.sum()),
-        positive=int((labels[chosen] == 1).sum()),
+        unlabelled=_cases(~known if usable is None else ~known & usable, copies),
+        labelled=_cases(chosen, copies),
+        positive=_cases(chosen & (labels == 1), copies),
         dropped=dropped,
         missing=missing,
         infinite=infinite,
@@ -203,6 +169,10 @@ def tally(
         extremes=extremes,
         not_binary=int(not_binary.sum()),
         example=float(labels[not_binary].min()) if not_binary.any() else None,
+        fractional=int(fractional.sum()),
+        graded=outcome is not None and _graded(values[outcome], *extremes.get(outcome, (0.0, 0.0))),
+        pairs=pairs,
+        differ=differ,
     )
     return counts, usable
 
@@ -210,3 +180,41 @@ def tally(
 def _count(counts: dict[str, int], name: str, number: int) -> None:
     if number:
         counts[name] = number
+
+
+def _cases(rows: NDArray[np.bool_], copies: Floats | None) -> int:
+    """Return how many cases the chosen rows stand for."""
+    return int(np.count_nonzero(rows)) if copies is None else int(copies[rows].sum())
+
+
+def _graded(outcome: Floats, low: float, high: float) -> bool:
+    """Return whether any outcome is neither 0 nor 1 nor missing."""
+    return low < 0 or high > 1 or bool(((outcome != 0) & (outcome != 1) & ~np.isnan(outcome)).any())
+
+
+def _compared(
+    values: Mapping[str, Floats],
+    controls: Sequence[str],
+    score: str,
+    outcome: str | None,
+    group: str | None,
+    labels: Floats,
+    known: NDArray[np.bool_],
+) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """Return which pairs of columns were compared, and which of them differ in some row."""
+    others = {} if outcome is None else {score: values[score], outcome: values[outcome]}
+    pairs, differ = set(), set()
+    for control in controls:
+        mine = values[control]
+        for name, theirs in others.items():
+            if len(mine):
+                pairs.add((control, name))
+                # Most differ in the first row, which is cheaper to see than that all are equal.
+                if mine[0] != theirs[0] or not np.array_equal(mine, theirs):
+                    differ.add((control, name))
+        theirs = labels[known]
+        if group is not None and len(theirs):
+            pairs.add((control, group))
+            if not np.array_equal(mine[known], theirs):
+                differ.add((control, group))
+    return frozenset(pairs), frozenset(differ)

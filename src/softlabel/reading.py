@@ -1,0 +1,100 @@
+"""Reading: tables opened under their roles, and the look at them that a design may need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from softlabel.errors import InputError
+from softlabel.look import LookState, Wanted, look_batch
+from softlabel.sources import Selection, open_source
+from softlabel.sources.coalesce import coalesced
+from softlabel.sources.threads import map_merge
+from softlabel.study import Batch, Part, Study
+
+__all__ = ["Chunk", "Tables", "open_tables"]
+
+Chunk = tuple[Part, pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """One table, or one of unlabelled and one of labelled rows, with checked types.
+
+    ``categories`` are the controls that hold text.
+    """
+
+    study: Study
+    parts: tuple[tuple[Part, Selection], ...]
+    categories: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """What to call them in a message."""
+        return " and ".join(selection.name for _, selection in self.parts)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Read every row from the first."""
+        for part, selection in self.parts:
+            for batch in coalesced(selection.batches()):
+                yield part, batch
+
+    def read(self, chunk: Chunk) -> Batch:
+        """Return a chunk as checked columns."""
+        return self.study.read(chunk[1], chunk[0])
+
+    def look(self, wanted: Wanted, threads: int) -> LookState:
+        """Look at every row once; raise where its values cannot be."""
+
+        def one(chunk: Chunk) -> LookState:
+            return look_batch(self.read(chunk), chunk[1], wanted)
+
+        state = map_merge(self.chunks(), one, threads, LookState.empty(wanted))
+        self.study.verify(state.tally)
+        return state
+
+
+def open_tables(study: Study, data: Any, labelled: Any = None) -> Tables:
+    """Open the data, and the labelled rows where they are a table of their own."""
+    if labelled is not None and study.group is None:
+        raise InputError(
+            expected="a group with labelled=",
+            found="group=None",
+            fix="Name the column of the labelled table that holds the group",
+        )
+    alone: Part = "unlabelled" if labelled is not None or study.group is None else "mixed"
+    given: list[tuple[Part, Any]] = [(alone, data)]
+    if labelled is not None:
+        given.append(("labelled", labelled))
+    parts = []
+    kinds: dict[str, tuple[bool, str]] = {}
+    for part, table in given:
+        source = open_source(table)
+        selection = source.select(study.needed(part, source.columns()))
+        schema = selection.schema()
+        categories = study.check_types(schema, partial(_first_value, selection))
+        for control in study.controls:
+            kind = schema.field(control).type
+            if pa.types.is_null(kind):
+                continue
+            is_category, before = kinds.setdefault(control, (control in categories, str(kind)))
+            if is_category != (control in categories):
+                raise InputError(
+                    expected=f"the control {control!r} to be of one kind in both tables",
+                    found=f"{before} in the first, {kind} in the table of labelled rows",
+                    fix="Write that column the same way in both",
+                )
+        parts.append((part, selection))
+    return Tables(study, tuple(parts), frozenset(name for name, (is_category, _) in kinds.items() if is_category))
+
+
+def _first_value(selection: Selection, column: str) -> str | None:
+    """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
+    for batch in selection.batches(rows=1_000):
+        values = batch.column(column).drop_null()
+        return str(values[0]) if len(values) else None
+    return None

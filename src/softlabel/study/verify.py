@@ -1,0 +1,132 @@
+"""Verify: the error that the counts of a whole pass call for, the gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from softlabel.errors import DataError
+from softlabel.study.tally import LARGEST, Tally
+
+__all__ = ["check_size", "verify"]
+
+# A probability this far outside [0, 1] is a probability computed in float32.
+_ROUNDING = 1e-3
+
+
+def verify(tally: Tally, *, score: str, group: str | None, missing: str, weights: str | None = None) -> None:
+    """Raise the clearest DataError that these counts call for, if any."""
+    if not tally.rows:
+        raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
+    _check_present(tally, group, missing)
+    _check_group(tally, group)
+    _check_score(tally, score)
+    if weights is not None:
+        _check_weights(tally, weights)
+    for name, (low, high) in tally.extremes.items():
+        if name != score:
+            check_size(name, low, high)
+    _check_copies(tally, group)
+
+
+def _check_present(tally: Tally, group: str | None, missing: str) -> None:
+    if tally.infinite:
+        raise DataError(
+            expected="finite numbers",
+            found=f"infinite values in {_listed(tally.infinite)} of {tally.rows:,} rows",
+            fix="Replace them, or make them null and use missing='drop'",
+        )
+    if group is not None and group in tally.missing and missing == "raise":
+        raise DataError(
+            expected=f"a {group!r} in every row of the labelled table",
+            found=f"null or NaN in {_listed({group: tally.missing[group]})} of {tally.rows:,} rows",
+            fix="Leave those rows out of it, or use missing='drop' to have them left out and counted",
+        )
+    if tally.missing and missing == "raise":
+        raise DataError(
+            expected="no missing values but in the group",
+            found=f"null or NaN in {_listed(tally.missing)} of {tally.rows:,} rows",
+            fix="Impute them, or use missing='drop' to leave those rows out and have them counted",
+        )
+
+
+def _check_group(tally: Tally, group: str | None) -> None:
+    if tally.not_binary:
+        raise DataError(
+            expected=f"the group {group!r} to be 0, 1 or null",
+            found=f"other values in {tally.not_binary:,} of {tally.rows:,} rows, such as {tally.example:g}",
+            fix="Code the group 0 or 1 and leave it null where it is unknown",
+        )
+
+
+def _check_score(tally: Tally, score: str) -> None:
+    if tally.outside:
+        low, high = tally.extremes[score]
+        raise DataError(
+            expected=f"the score {score!r} to lie in [0, 1]",
+            found=f"values from {_shown(low)} to {_shown(high)}, {tally.outside:,} of {tally.rows:,} rows outside",
+            fix=_score_advice(low, high),
+        )
+
+
+def _check_weights(tally: Tally, weights: str) -> None:
+    low = tally.extremes.get(weights, (0.0, 0.0))[0]
+    if low < 0:
+        raise DataError(
+            expected=f"the weights {weights!r} to be zero or more",
+            found=f"values down to {low:g}",
+            fix="A weight says how many cases a row stands for: pass the inverse of its chance to be sampled",
+        )
+    if tally.fractional:
+        raise DataError(
+            expected=f"the frequencies {weights!r} to be whole numbers",
+            found=f"fractions in {tally.fractional:,} of {tally.rows:,} rows",
+            fix="Use weight_type='sampling' for weights that are not counts of copies",
+        )
+    if tally.weightless == tally.rows:
+        raise DataError(
+            expected=f"rows with a weight above zero in {weights!r}",
+            found=f"zero in all {tally.rows:,} rows",
+            fix="Check the column, or leave weights out",
+        )
+
+
+def _check_copies(tally: Tally, group: str | None) -> None:
+    for control, other in sorted(tally.pairs - tally.differ):
+        if other == group and tally.positive in (0, tally.labelled):
+            continue  # a constant that equals the only class there is: that there is one class says more
+        raise DataError(
+            expected=f"the control {control!r} to hold something else than {other!r}",
+            found="the same value in every row",
+            fix=f"Leave {control!r} out of the controls: given a copy of {other!r}, nothing can be learnt from it",
+        )
+
+
+def check_size(name: str, low: float, high: float) -> None:
+    """Raise if a column's largest value has powers that overflow or vanish."""
+    size = max(abs(low), abs(high))
+    if size > LARGEST or 0 < size < 1 / LARGEST:
+        raise DataError(
+            expected=f"{name!r} to have a size between {1 / LARGEST:g} and {LARGEST:g}, so that its powers "
+            "stay within floating point",
+            found=f"values from {low:g} to {high:g}",
+            fix="Rescale the column, in another unit for instance",
+        )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
+
+
+def _shown(value: float) -> str:
+    """Return a score's extreme, with more digits where six would hide that it is not zero or one."""
+    return f"{value:g}" if f"{value:g}" not in ("0", "-0", "1") else f"{value:.17g}"
+
+
+def _score_advice(low: float, high: float) -> str:
+    if low >= -_ROUNDING and high <= 1 + _ROUNDING:
+        return "It is outside by rounding: clip it to [0, 1]"
+    if low >= 0 and high <= 100:
+        return "It looks like a percentage: divide it by 100"
+    if low < 0 < high:
+        return "It looks like a logit: pass 1/(1+exp(-score))"
+    return "Pass the predicted probability of group 1"
