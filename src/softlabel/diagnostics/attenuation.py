@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array
 from softlabel.estimators.confident import WITHIN
+from softlabel.estimators.in_memory import analyse_arrays
 from softlabel.estimators.labels import LabelCounts, confident_counts, hard_counts, solved, why_not
 from softlabel.estimators.soft import collapse, v_star_estimate
+from softlabel.estimators.weights import WeightType
 from softlabel.influence import Analysis
 from softlabel.results import Attenuation, ConfidentAttenuation, Estimate, LabelEquivalent, Table
 from softlabel.results.inference import check_level
@@ -43,6 +43,9 @@ def attenuation(
     thresholds: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
     *,
     confident: Sequence[float] = (),
+    weights: ArrayLike | None = None,
+    weight_type: WeightType = "sampling",
+    cluster: ArrayLike | None = None,
     folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -65,7 +68,7 @@ def attenuation(
         Controls, entering linearly.
     thresholds, confident
         Thresholds for κ and for κ_FM.
-    folds, seed, level
+    weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
     Examples
@@ -76,22 +79,24 @@ def attenuation(
     ([0.5, 0.5], 0.083)
     """
     level = check_level(level)
-    score = score_array(p)
-    analysis = analyse_arrays(
-        np.zeros(len(score)),
-        score,
-        controls_array(X, len(score)),
+    analysis, note = analyse_arrays(
+        None,
+        p,
+        X,
         thresholds=thresholds,
         confident=confident,
         folds=folds,
         seed=seed,
+        weights=weights,
+        weight_type=weight_type,
+        cluster=cluster,
     )
     return AttenuationReport(
         v_star=v_star_estimate(analysis, level),
         score_variance=float(analysis.points.score_variance[0, 0]),
         kappa=kappa_table(analysis, level),
         kappa_confident=confident_table(analysis, level),
-        note=fallback_note(analysis, folds),
+        note=note,
     )
 
 

@@ -1,21 +1,14 @@
-"""Arrays in: checked once, then one in-memory batch for the same two passes that tables take."""
+"""Arrays at the door of the array functions: checked once, with an error that says what to do."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softlabel.basis import LinearBasis
 from softlabel.errors import DataError, InputError
-from softlabel.folds import check_folds, check_seed
-from softlabel.influence import Analysis, FoldRule, analyse
-from softlabel.moments import Design, Partition
-from softlabel.study import Batch, Columns, Tally
 from softlabel.study.verify import check_size
 
-__all__ = ["analyse_arrays", "controls_array", "fallback_note", "group_array", "score_array", "vector"]
+__all__ = ["controls_array", "group_array", "score_array", "vector"]
 
 Floats = NDArray[np.float64]
 
@@ -95,54 +88,3 @@ def _floats(values: ArrayLike, name: str) -> Floats:
 
 def _no_numbers(name: str, found: str) -> InputError:
     return InputError(expected=f"{name} to hold numbers", found=found, fix="Convert it to a numeric array")
-
-
-def fallback_note(analysis: Analysis, folds: int | ArrayLike | None) -> str | None:
-    """Return what a caller who asked for folds should know where there are none."""
-    if folds is None or not analysis.nuisances.in_sample:
-        return None
-    return (
-        f"The rows repeat: {analysis.n} hold about {analysis.n_effective:.0f} distinct ones. The nuisances were fitted "
-        "in sample, because copies would share a fold; pass each row's fold to cross-fit"
-    )
-
-
-def analyse_arrays(
-    y: Floats,
-    p: Floats,
-    x: Floats,
-    *,
-    thresholds: Sequence[float] = (),
-    confident: Sequence[float] = (),
-    folds: int | ArrayLike | None = 5,
-    seed: int = 0,
-) -> Analysis:
-    """Run both passes over arrays: y and p (n,), x (k, n); ``folds`` may hold each row's fold."""
-    n = len(y)
-    if not n:
-        raise DataError(expected="rows", found="empty arrays", fix="Check the filter before")
-    given: NDArray[np.intp] | None = None
-    if folds is None or isinstance(folds, int | np.integer):
-        count = check_folds(None if folds is None else int(folds))
-    else:
-        given, count = _given_folds(folds, n)
-    design = Design(
-        LinearBasis(tuple(f"x{j + 1}" for j in range(len(x)))),
-        Partition.of(thresholds, confident),
-        count,
-        check_seed(seed),
-    )
-    columns = Columns(y, p[None, :], x, np.full(n, np.nan), fold=given)
-    batch = Batch(columns, columns.take(slice(0, 0)), Tally(rows=n, unlabelled=n))
-    rule = FoldRule(None if folds is None else count, "values" if given is None else "given")
-    return analyse(lambda: [batch], lambda chunk: chunk, design, rule, verify=lambda _: None)
-
-
-def _given_folds(folds: ArrayLike, n: int) -> tuple[NDArray[np.intp], int]:
-    array = vector(folds, "folds", n)
-    labels, which = np.unique(array, return_inverse=True)
-    if len(labels) < 2:
-        raise InputError(
-            expected="folds to name at least 2 folds", found=f"{len(labels)}", fix="Use folds=None for none"
-        )
-    return which.astype(np.intp), len(labels)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
+from softlabel.estimators.in_memory import analyse_arrays
 from softlabel.estimators.labels import confident_counts, solved, why_not
+from softlabel.estimators.weights import WeightType
 from softlabel.influence import Analysis
 from softlabel.results import Estimate
 from softlabel.results.inference import check_level
@@ -24,6 +25,9 @@ def confident(
     X: ArrayLike | None = None,
     threshold: float = 0.9,
     *,
+    weights: ArrayLike | None = None,
+    weight_type: WeightType = "sampling",
+    cluster: ArrayLike | None = None,
     folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -45,7 +49,7 @@ def confident(
         Controls, entering linearly.
     threshold
         From 0.5 to below 1.
-    folds, seed, level
+    weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
     Examples
@@ -59,12 +63,18 @@ def confident(
     (1.38, 8217)
     """
     level = check_level(level)
-    outcome = vector(y, "y")
-    n = len(outcome)
-    analysis = analyse_arrays(
-        outcome, score_array(p, n), controls_array(X, n), confident=(threshold,), folds=folds, seed=seed
+    analysis, note = analyse_arrays(
+        y,
+        p,
+        X,
+        confident=(threshold,),
+        folds=folds,
+        seed=seed,
+        weights=weights,
+        weight_type=weight_type,
+        cluster=cluster,
     )
-    return replace(confident_estimates(analysis, level)[0], note=fallback_note(analysis, folds))
+    return replace(confident_estimates(analysis, level)[0], note=note)
 
 
 def confident_estimates(analysis: Analysis, level: float) -> list[Estimate]:

@@ -9,9 +9,10 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from softlabel.errors import InputError, did_you_mean
-from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
+from softlabel.estimators.in_memory import analyse_arrays
 from softlabel.estimators.labels import hard_counts, solved, why_not
 from softlabel.estimators.soft import collapse
+from softlabel.estimators.weights import WeightType
 from softlabel.influence import Analysis
 from softlabel.moments.solve import RANK_TOLERANCE
 from softlabel.results import Estimate
@@ -31,6 +32,9 @@ def hard(
     threshold: float = 0.5,
     *,
     form: Form = "orthogonal",
+    weights: ArrayLike | None = None,
+    weight_type: WeightType = "sampling",
+    cluster: ArrayLike | None = None,
     folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -57,7 +61,7 @@ def hard(
         Label a row 1 if p exceeds this.
     form
         "orthogonal", "moment" or "deattenuated".
-    folds, seed, level
+    weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
     Examples
@@ -72,12 +76,18 @@ def hard(
     level = check_level(level)
     if form not in FORMS:
         raise InputError(expected="the form of hard", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS))
-    outcome = vector(y, "y")
-    n = len(outcome)
-    analysis = analyse_arrays(
-        outcome, score_array(p, n), controls_array(X, n), thresholds=(threshold,), folds=folds, seed=seed
+    analysis, note = analyse_arrays(
+        y,
+        p,
+        X,
+        thresholds=(threshold,),
+        folds=folds,
+        seed=seed,
+        weights=weights,
+        weight_type=weight_type,
+        cluster=cluster,
     )
-    return replace(hard_estimates(analysis, level)[FORMS.index(form)], note=fallback_note(analysis, folds))
+    return replace(hard_estimates(analysis, level)[FORMS.index(form)], note=note)
 
 
 def hard_estimates(analysis: Analysis, level: float) -> list[Estimate]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from softlabel.errors import InputError, did_you_mean
-from softlabel.estimators.arrays import analyse_arrays, controls_array, fallback_note, score_array, vector
+from softlabel.estimators.in_memory import analyse_arrays
+from softlabel.estimators.weights import WeightType
 from softlabel.influence import Analysis
 from softlabel.influence.points import divide
 from softlabel.moments.solve import RANK_TOLERANCE
@@ -32,6 +33,9 @@ def soft(
     X: ArrayLike | None = None,
     *,
     form: Form = "orthogonal",
+    weights: ArrayLike | None = None,
+    weight_type: WeightType = "sampling",
+    cluster: ArrayLike | None = None,
     folds: int | ArrayLike | None = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -56,6 +60,14 @@ def soft(
         Controls, entering linearly.
     form
         "orthogonal" or "moment".
+    weights : (n,), optional
+        From zero up; rows of weight zero are left out, and the ``note`` says so.
+    weight_type
+        "sampling": how many cases of the population a row stands for; the sandwich has w². "frequency": how many
+        equal cases a row stands for; everything is as if the row were repeated.
+    cluster : (n,), optional
+        Label of each row's cluster: rows of a cluster share a fold, and the standard error, with the factor
+        G/(G − 1) and t(G − 1), allows for any dependence among them.
     folds
         Folds for cross-fitting, ``None`` for nuisances in sample, or each row's own fold (n,).
     seed
@@ -77,10 +89,10 @@ def soft(
     level = check_level(level)
     if form not in FORMS:
         raise InputError(expected="the form of soft", found=f"form={form!r}", fix=did_you_mean(str(form), FORMS))
-    outcome = vector(y, "y")
-    n = len(outcome)
-    analysis = analyse_arrays(outcome, score_array(p, n), controls_array(X, n), folds=folds, seed=seed)
-    return replace(soft_estimates(analysis, level)[FORMS.index(form)], note=fallback_note(analysis, folds))
+    analysis, note = analyse_arrays(
+        y, p, X, folds=folds, seed=seed, weights=weights, weight_type=weight_type, cluster=cluster
+    )
+    return replace(soft_estimates(analysis, level)[FORMS.index(form)], note=note)
 
 
 def collapse(analysis: Analysis) -> str | None:

@@ -31,7 +31,6 @@ __all__ = [
     "fit_supervised",
     "independent_controls",
     "supervised",
-    "supervised_fit",
 ]
 
 Floats = NDArray[np.float64]
@@ -118,7 +117,7 @@ def supervised(
     weight = None if weights is None else weight_array(weights, n, frequency=frequency)
     hashes = None if cluster is None else cluster_array(cluster, n)
     some = np.ones(n, dtype=np.bool_) if weight is None else weight > 0
-    estimate = supervised_fit(
+    estimate = fit_supervised(
         outcome[some],
         group[some],
         controls[:, some],
@@ -127,32 +126,8 @@ def supervised(
         weight=None if weight is None else weight[some],
         frequency=frequency,
         cluster=None if hashes is None else hashes[some],
-    )
-    return replace(estimate, note=zero_weight_note(n - int(some.sum()), n))
-
-
-def supervised_fit(
-    outcome: Floats,
-    group: Floats,
-    controls: Floats,
-    *,
-    covariance: str,
-    level: float,
-    weight: Floats | None = None,
-    frequency: bool = False,
-    cluster: Hashes | None = None,
-) -> Estimate:
-    """Return the estimate of `fit_supervised`."""
-    return fit_supervised(
-        outcome,
-        group,
-        controls,
-        covariance=covariance,
-        level=level,
-        weight=weight,
-        frequency=frequency,
-        cluster=cluster,
     ).estimate
+    return replace(estimate, note=zero_weight_note(n - int(some.sum()), n))
 
 
 def fit_supervised(
