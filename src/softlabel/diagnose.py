@@ -78,6 +78,8 @@ def diagnose(
     controls
         Columns X. A list of names: they enter as the basis says, text as categories; ``()`` is an intercept alone. A
         text: a formula such as ``"age + C(region) + bs(income) + age:female"``, which says itself how each enters.
+        A category has at most 200 levels, those of all rows, labelled or not; a level that a fold's fit has not seen
+        counts as the reference, the first in order; a null is a missing value.
     labelled
         A second table with the labelled rows, instead of nulls in the group.
     thresholds, confident
