@@ -18,6 +18,7 @@ import softlabel
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
+    "Basis",
     "DataError",
     "Diagnosis",
     "Estimate",

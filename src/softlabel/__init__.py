@@ -10,6 +10,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from softlabel.basis import Basis
 from softlabel.diagnose import diagnose
 from softlabel.diagnostics import attenuation
 from softlabel.errors import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Basis",
     "DataError",
     "Diagnosis",
     "Estimate",
