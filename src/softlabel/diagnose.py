@@ -20,6 +20,7 @@ from softlabel.estimators.supervised import Covariance, check_covariance, fit_su
 from softlabel.folds import check_folds, check_seed
 from softlabel.influence import FoldRule
 from softlabel.moments import Partition
+from softlabel.progress import Passes, check_progress
 from softlabel.reading import open_tables
 from softlabel.results import Diagnosis, Estimate, LearnerScore, Sample, Settings, Table
 from softlabel.results.inference import check_level
@@ -58,6 +59,7 @@ def diagnose(
     level: float = 0.95,
     missing: Literal["raise", "drop"] = "raise",
     threads: int | None = None,
+    progress: bool | None = None,
     **unknown: Never,
 ) -> Diagnosis:
     r"""Estimate the effect of a latent group every way there is, and what thresholding its score costs.
@@ -114,6 +116,9 @@ def diagnose(
         "raise" on a missing value, or "drop" its row and count it.
     threads
         Threads over batches; ``None`` for one per core.
+    progress
+        A line on stderr that says how far it is: ``None`` shows it on a terminal when the work takes longer than a
+        second, True and False force.
 
     Returns
     -------
@@ -177,16 +182,17 @@ def diagnose(
     level, threads = check_level(level), check_threads(threads)
     partition = Partition.of(thresholds, confident)
     learners = check_learners(learner, seed)
-    run = run_tables(
-        open_tables(study, data, labelled),
-        plan,
-        partition,
-        fold_rule,
-        folds=count,
-        seed=seed,
-        learners=learners,
-        threads=threads,
-    )
+    with Passes(check_progress(progress)) as passes:
+        run = run_tables(
+            open_tables(study, data, labelled, passes),
+            plan,
+            partition,
+            fold_rule,
+            folds=count,
+            seed=seed,
+            learners=learners,
+            threads=threads,
+        )
     analysis, rows = run.analysis, run.labelled
     fit = fit_supervised(
         rows.outcome,

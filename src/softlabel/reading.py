@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,26 +11,30 @@ import pyarrow as pa
 
 from softlabel.errors import InputError
 from softlabel.look import LookState, Wanted, look_batch
+from softlabel.progress import Passes
 from softlabel.sources import Selection, open_source
 from softlabel.sources.coalesce import coalesced
+from softlabel.sources.counting import known_rows
 from softlabel.sources.threads import map_merge
 from softlabel.study import Batch, Part, Study
 
-__all__ = ["Chunk", "Tables", "open_tables"]
+__all__ = ["Chunk", "Parts", "Tables", "first_value", "open_parts", "open_tables", "typed_tables"]
 
 Chunk = tuple[Part, pa.RecordBatch]
+Parts = tuple[tuple[Part, Selection], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """One table, or one of unlabelled and one of labelled rows, with checked types.
 
-    ``categories`` are the controls that hold text.
+    ``categories`` are the controls that hold text; ``passes`` is told of every row that is read.
     """
 
     study: Study
     parts: tuple[tuple[Part, Selection], ...]
     categories: frozenset[str]
+    passes: Passes = field(default_factory=Passes)
 
     @property
     def name(self) -> str:
@@ -39,9 +43,17 @@ class Tables:
 
     def chunks(self) -> Iterator[Chunk]:
         """Read every row from the first."""
+        return self.passes.over(self._chunks(), size=lambda chunk: chunk[1].num_rows)
+
+    def _chunks(self) -> Iterator[Chunk]:
         for part, selection in self.parts:
             for batch in coalesced(selection.batches()):
                 yield part, batch
+
+    def expect(self, *passes: str) -> None:
+        """Announce the passes to come, for those who watch."""
+        if self.passes.shown:
+            self.passes.expect(passes, known_rows([selection for _, selection in self.parts]))
 
     def read(self, chunk: Chunk) -> Batch:
         """Return a chunk as checked columns."""
@@ -58,8 +70,13 @@ class Tables:
         return state
 
 
-def open_tables(study: Study, data: Any, labelled: Any = None) -> Tables:
+def open_tables(study: Study, data: Any, labelled: Any = None, passes: Passes | None = None) -> Tables:
     """Open the data, and the labelled rows where they are a table of their own."""
+    return typed_tables(study, open_parts(study, data, labelled), passes)
+
+
+def open_parts(study: Study, data: Any, labelled: Any = None) -> Parts:
+    """Open the tables and choose their columns; what these hold is not looked at."""
     if labelled is not None and study.group is None:
         raise InputError(
             expected="a group with labelled=",
@@ -71,12 +88,18 @@ def open_tables(study: Study, data: Any, labelled: Any = None) -> Tables:
     if labelled is not None:
         given.append(("labelled", labelled))
     parts = []
-    kinds: dict[str, tuple[bool, str]] = {}
     for part, table in given:
         source = open_source(table)
-        selection = source.select(study.needed(part, source.columns()))
+        parts.append((part, source.select(study.needed(part, source.columns()))))
+    return tuple(parts)
+
+
+def typed_tables(study: Study, parts: Parts, passes: Passes | None = None) -> Tables:
+    """Return the tables once the types of their columns are found to be those of their roles."""
+    kinds: dict[str, tuple[bool, str]] = {}
+    for _, selection in parts:
         schema = selection.schema()
-        categories = study.check_types(schema, partial(_first_value, selection))
+        categories = study.check_types(schema, partial(first_value, selection))
         for control in study.controls:
             kind = schema.field(control).type
             if pa.types.is_null(kind):
@@ -88,11 +111,11 @@ def open_tables(study: Study, data: Any, labelled: Any = None) -> Tables:
                     found=f"{before} in the first, {kind} in the table of labelled rows",
                     fix="Write that column the same way in both",
                 )
-        parts.append((part, selection))
-    return Tables(study, tuple(parts), frozenset(name for name, (is_category, _) in kinds.items() if is_category))
+    text = frozenset(name for name, (is_category, _) in kinds.items() if is_category)
+    return Tables(study, parts, text, passes or Passes())
 
 
-def _first_value(selection: Selection, column: str) -> str | None:
+def first_value(selection: Selection, column: str) -> str | None:
     """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
     for batch in selection.batches(rows=1_000):
         values = batch.column(column).drop_null()

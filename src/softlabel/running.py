@@ -23,6 +23,7 @@ from softlabel.nuisances import (
     v_star_of,
     with_predictions,
 )
+from softlabel.progress import Passes
 from softlabel.reading import Chunk, Tables
 from softlabel.sources.threads import map_merge
 from softlabel.study import Batch, Columns, Tally, joined
@@ -95,7 +96,9 @@ def run_tables(
     plan = plan.resolve(tables.categories)
     wanted = Wanted(plan.controls, plan.categories, plan.splines)
     look = LookState.empty(wanted)
-    if plan.needs_look or study.cluster is not None:
+    looked = ["look"] if plan.needs_look or study.cluster is not None else []
+    tables.expect(*looked, *(["read"] if learners else ["fit", "score"]))
+    if looked:
         look = tables.look(wanted, threads)
     basis = fit_basis(plan, look.ordered_levels(), look.samples(wanted))
     dealing = None if study.cluster is None else Dealing.of(look.clusters, folds, seed)
@@ -138,9 +141,10 @@ def _learnt(
     sketch = RowSketch.of(hashes, unlabelled.weight if unlabelled.frequency else None)
     n_effective = sketch.effective_rows(rows.tally.unlabelled)
     _check_can_learn(rule, n_effective, rows.tally.unlabelled, design.d)
-    compared = _compare(learners, unlabelled, design) if len(learners) > 1 else ()
+    compared = _compare(learners, unlabelled, design, tables.passes) if len(learners) > 1 else ()
     best = min(range(len(compared)), key=lambda i: compared[i].v_star, default=0)
-    predicted, learnt = with_predictions(learners[best], unlabelled, design)
+    told = tables.passes.fits(learners[best].name)
+    predicted, learnt = with_predictions(learners[best], unlabelled, design, progress=told)
     batch = Batch(predicted, labelled.take(slice(0, 0)), rows.tally)
     given = FoldRule(design.folds, "given")
     analysis = analyse(
@@ -187,14 +191,22 @@ def _check_can_learn(rule: FoldRule, n_effective: float, n: int, d: int) -> None
         )
 
 
-def _compare(learners: Sequence[Learner], rows: Columns, design: Design) -> list[LearnerScore]:
+def _compare(learners: Sequence[Learner], rows: Columns, design: Design, passes: Passes) -> list[LearnerScore]:
     """Return V̂* with each learner."""
     x = np.empty((design.d - 1, len(rows)))
     design.basis.fill(rows.controls, x)
     fold = fold_of(rows, hash_rows(rows), design)
     return [
         v_star_of(
-            one, x, rows.score, fold, design.folds, weight=rows.weight, frequency=rows.frequency, cluster=rows.cluster
+            one,
+            x,
+            rows.score,
+            fold,
+            design.folds,
+            weight=rows.weight,
+            frequency=rows.frequency,
+            cluster=rows.cluster,
+            progress=passes.fits(f"comparing {one.name}"),
         )
         for one in learners
     ]

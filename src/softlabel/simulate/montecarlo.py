@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from softlabel.errors import DataError
+from softlabel.progress import Line, Progress
 from softlabel.simulate.arguments import whole
 from softlabel.simulate.ledger import Ledger, Values
-from softlabel.simulate.progress import Progress
 from softlabel.simulate.replication import Chunk, Experiment, Failure, experiment_name, replicate_chunk
 from softlabel.simulate.summary import MonteCarlo
 from softlabel.simulate.workers import parallel, serial
@@ -87,7 +87,7 @@ def run(
     chunks = parallel(work, todo, workers) if workers > 1 else serial(work, todo)
     failures: list[Failure] = []
     interrupted = False
-    bar = Progress(replications, replications - len(todo), shown=progress)
+    bar = Progress(replications, replications - len(todo), line=Line(progress), what=_so_many)
     # Closing the chunks ends the workers, whatever goes wrong on this side.
     with closing(bar), closing(chunks):
         for chunk in chunks:
@@ -105,6 +105,10 @@ def run(
     names = tuple(done[0])
     rows = tuple(tuple(done[index][column] for column in names) for index in range(replications))
     return MonteCarlo(experiment=name, seed=seed, names=names, rows=rows)
+
+
+def _so_many(done: int, total: int | None) -> str:
+    return f"{done} of {total} replications"
 
 
 def _check_names(done: Mapping[int, Values], chunk: Chunk) -> None:
