@@ -58,7 +58,8 @@ def score_batch(batch: Batch, nuisances: LinearNuisances, at: Points, design: De
         for block in sorted_blocks(rows, hashes, design, nuisances.shift, _block_rows(nuisances))
     )
     states = (ScoreState({name: add(res, at) for name, add in ACCUMULATORS.items()}, RowCheck()) for res in blocks)
-    return reduce(ScoreState.merge, states, ScoreState({}, check))
+    merged = reduce(ScoreState.merge, states, ScoreState({}, check))
+    return ScoreState({name: part.join() for name, part in merged.sums.items()}, merged.check)
 
 
 def _block_rows(nuisances: LinearNuisances) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,44 +12,53 @@ __all__ = ["ClusterSums", "InfluenceSums", "influence_sums"]
 Floats = NDArray[np.float64]
 
 
+# Pieces are joined when together they have so many times the rows of the largest: each row of a sum is then copied
+# 1/(1 − 1/4) times on average, and no more than so many times the clusters are held.
+_SPREAD = 4
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterSums:
-    """Σ w g within each cluster, in pieces: each holds ids (G,) in increasing order and values (G, m).
-
-    Pieces are joined when they are of like size, so that every row of a sum is copied a few times only.
-    """
+    """Σ w g within each cluster, in pieces: each holds ids (G,) in increasing order and values (G, m)."""
 
     pieces: tuple[tuple[NDArray[np.uint64], Floats], ...]
 
     @classmethod
     def of(cls, cluster: NDArray[np.uint64], weighted: Floats) -> ClusterSums:
         """Return the sums of weighted scores (m, n) by cluster (n,)."""
-        return cls((_by_cluster(cluster, weighted),))
+        return cls((_by_cluster(cluster, weighted.T),))
 
     def merge(self, other: ClusterSums) -> ClusterSums:
         """Return the sums over both sets of rows."""
-        pieces = list(self.pieces + other.pieces)
-        while len(pieces) > 1 and len(pieces[-2][0]) < 2 * len(pieces[-1][0]):
-            pieces[-2:] = [_joined(pieces[-2:])]
-        return ClusterSums(tuple(pieces))
+        merged = ClusterSums(self.pieces + other.pieces)
+        sizes = [len(ids) for ids, _ in merged.pieces]
+        return merged.join() if sum(sizes) > _SPREAD * max(sizes) else merged
+
+    def join(self) -> ClusterSums:
+        """Return the same sums in one piece, each cluster once."""
+        if len(self.pieces) == 1:
+            return self
+        ids, values = (np.concatenate(part) for part in zip(*self.pieces, strict=True))
+        return ClusterSums((_by_cluster(ids, values),))
 
     @property
     def joined(self) -> tuple[NDArray[np.uint64], Floats]:
         """Every cluster's id once, in increasing order, and its sums."""
-        return _joined(self.pieces)
+        return self.join().pieces[0]
 
 
-def _by_cluster(cluster: NDArray[np.uint64], weighted: Floats) -> tuple[NDArray[np.uint64], Floats]:
+def _by_cluster(cluster: NDArray[np.uint64], values: Floats) -> tuple[NDArray[np.uint64], Floats]:
+    """Return each id once and the sums of its rows of values (n, m)."""
+    # A tenth of the time of np.add.reduceat, which pays for every cluster anew.
+    from scipy.sparse import csr_array
+
+    n = len(cluster)
     order = np.argsort(cluster, kind="stable")
     ids = cluster[order]
     starts = np.flatnonzero(np.append([True], ids[1:] != ids[:-1]))
-    return ids[starts], np.add.reduceat(weighted[:, order], starts, axis=1).T
-
-
-def _joined(pieces: Sequence[tuple[NDArray[np.uint64], Floats]]) -> tuple[NDArray[np.uint64], Floats]:
-    if len(pieces) == 1:
-        return pieces[0]
-    return _by_cluster(np.concatenate([ids for ids, _ in pieces]), np.concatenate([v for _, v in pieces]).T)
+    which = csr_array((np.ones(n), order, np.append(starts, n)), shape=(len(starts), n))
+    sums: Floats = which @ values
+    return ids[starts], sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +98,10 @@ class InfluenceSums:
             clusters,
         )
 
+    def join(self) -> InfluenceSums:
+        """Return the same sums in least memory."""
+        return self if self.clusters is None else replace(self, clusters=self.clusters.join())
+
     @property
     def n_clusters(self) -> NDArray[np.int64] | None:
         """G, (B,): clusters with a share in each sum; ``None`` where every row is its own."""
@@ -120,7 +132,8 @@ class InfluenceSums:
     def _by_cluster(self) -> Floats:
         """Return Σ w g by cluster, (G, B, m)."""
         assert self.clusters is not None  # noqa: S101  (asked for only where there are clusters)
-        return self.clusters.joined[1].reshape(-1, *self.moment.shape)
+        ids, sums = self.clusters.joined
+        return sums.reshape(len(ids), *self.moment.shape)  # not -1: without thresholds there are no sums
 
 
 def influence_sums(
