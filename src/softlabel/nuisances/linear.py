@@ -71,7 +71,7 @@ def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> L
         train = [np.tensordot(others, x, axes=1) for x in (grams, hard, confident, confident_hard)]
     gram, labels, within, within_labels = train
     asked = design.basis.ridge
-    ridge = asked if asked != "cv" else 0.0 if in_sample else _best_ridge(gram, grams, design)
+    ridge = asked if asked != "cv" else 0.0 if in_sample else _best_ridge(gram, grams, moments.shift, design)
     targets = np.concatenate([gram[:, :d, d:], labels[:, :d].reshape(design.folds, d, -1)], axis=2)
     everywhere = _residual(least_squares(gram[:, :d, :d], targets, ridge).coefficients, design)
     targets = np.concatenate([within[:, :, :d, d:], within_labels[:, :, :d]], axis=3)
@@ -86,7 +86,7 @@ def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> L
     )
 
 
-def _best_ridge(train: Floats, held_out: Floats, design: Design) -> float:
+def _best_ridge(train: Floats, held_out: Floats, shift: Floats, design: Design) -> float:
     r"""Return the ridge of least cross-validated risk, from Gram matrices (K, D, D) outside and inside each fold.
 
     .. math:: \hat\lambda = \arg\min_\lambda \sum_j \log \sum_k m_{jk\lambda}^\top G_k\, m_{jk\lambda}
@@ -95,12 +95,14 @@ def _best_ridge(train: Floats, held_out: Floats, design: Design) -> float:
     no unit matters. Of equal ones the smallest is taken.
     """
     d = design.d
+    # Of a constant only rounding is left, whose risk would be compared like any other: below this all are equal.
+    rounding = np.finfo(np.float64).tiny + 1e-24 * held_out[:, 0, 0].sum() * shift[d:] ** 2
     risks = []
     for ridge in RIDGES:
         maps = _residual(least_squares(train[:, :d, :d], train[:, :d, d:], ridge).coefficients, design)
         risk = np.einsum("kjz,kzy,kjy->j", maps, held_out, maps, optimize=True)
-        risks.append(float(np.log(np.maximum(risk, np.finfo(np.float64).tiny)).sum()))
-    # A gain below a millionth is rounding where the score or the outcome is constant.
+        risks.append(float(np.log(np.maximum(risk, rounding)).sum()))
+    # A gain below a millionth is none.
     return RIDGES[int(np.argmin(np.round(risks, 6)))]
 
 
