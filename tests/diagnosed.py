@@ -14,7 +14,7 @@ from softlabel.hashing import finish, hash_ids, splitmix
 from tests import oracle
 from tests.oracle import Answer, Floats, Rows
 
-__all__ = ["Pair", "beside", "cluster_folds", "drawn", "id_folds", "numbers", "rows_of"]
+__all__ = ["Pair", "beside", "cluster_folds", "differing", "drawn", "id_folds", "numbers", "rows_of"]
 
 WARDS = ("east", "north", "south", "west")
 
@@ -131,6 +131,18 @@ def numbers(d: Diagnosis) -> dict[str, Any]:
     """Every number, word and null that a diagnosis reports of its rows, by where it stands."""
     leaves = dict(_leaves(msgspec.json.decode(d.to_json())))
     return {path: value for path, value in leaves.items() if not path.startswith(_NOT_NUMBERS)}
+
+
+def differing(one: Diagnosis, other: Diagnosis, rel: float) -> set[str]:
+    """Where two diagnoses differ by more than a relative tolerance."""
+    ours, theirs = numbers(one), numbers(other)
+
+    def same(path: str) -> bool:
+        a, b = ours.get(path, "nothing"), theirs.get(path, "nothing")
+        both = isinstance(a, float) and isinstance(b, float)
+        return bool(abs(a - b) <= rel * max(abs(a), abs(b)) if both else a == b)
+
+    return {path for path in ours.keys() | theirs.keys() if not same(path)}
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
