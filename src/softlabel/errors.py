@@ -13,6 +13,7 @@ A message always has three parts: what was expected, what came instead, and what
 The constructor asks for all three, so none can be forgotten.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -25,6 +26,9 @@ __all__ = [
     "StateError",
     "did_you_mean",
 ]
+
+# Characters of one part of a message.
+_LONGEST = 600
 
 
 class SoftlabelError(Exception):
@@ -43,14 +47,18 @@ class SoftlabelError(Exception):
     """
 
     def __init__(self, *, expected: str, found: str, fix: str) -> None:
-        self.expected = expected
-        self.found = found
-        self.fix = fix
-        super().__init__(f"Expected {expected}; found {found}. {fix}.")
+        self.expected, self.found, self.fix = _one_line(expected), _one_line(found), _one_line(fix)
+        super().__init__(f"Expected {self.expected}; found {self.found}. {self.fix}.")
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments defeat the default pickling, and workers must be able to raise.
         return _rebuild, (type(self), self.expected, self.found, self.fix)
+
+
+def _one_line(part: str) -> str:
+    """Return a part of a message without line breaks and cut to a size, for it may show a value of the caller's."""
+    line = re.sub(r"\s*[\n\r]\s*", " ", part)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."
 
 
 def _rebuild(cls: type[SoftlabelError], expected: str, found: str, fix: str) -> SoftlabelError:

@@ -118,6 +118,5 @@ def typed_tables(study: Study, parts: Parts, passes: Passes | None = None) -> Ta
 def first_value(selection: Selection, column: str) -> str | None:
     """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
     for batch in selection.batches(rows=1_000):
-        values = batch.column(column).drop_null()
-        return str(values[0]) if len(values) else None
+        return next((str(value) for value in batch.column(column) if value.is_valid), None)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -176,7 +177,10 @@ def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Ta
         labels = None
         reason = row.reason or supervised.reason
         if row.std_error and supervised.std_error:
-            labels = supervised.n * (supervised.std_error / row.std_error) ** 2
+            ratio = supervised.std_error / row.std_error
+            labels = supervised.n * ratio * ratio
+            if not math.isfinite(labels):
+                labels, reason = None, "the standard errors are too far apart to compare"
         elif reason is None:
             reason = "a standard error is zero"
         rows.append(LabelEquivalent(row.name, row.threshold, labels, "calibration and exclusion", reason=reason))

@@ -14,6 +14,7 @@ from softlabel.folds import hash_rows
 from softlabel.influence import Analysis, FoldRule
 from softlabel.influence.analysis import REPEATS
 from softlabel.look import MOST_CLUSTERS
+from softlabel.moments.solve import RANK_TOLERANCE
 from softlabel.results import Estimate, Note
 from softlabel.results.text import number
 from softlabel.running import Run
@@ -28,12 +29,13 @@ _FEW = 50
 # Estimates of one number are further apart than this once in 370 samples.
 _APART = 3.0
 
-_ROUNDING = 1e-14
-
 # With 100 rows and 20 controls standard errors were at 0.78 of the truth in simulation, with 300 and 30 at 0.88.
 _ROWS_PER_COLUMN = 20
 
 _FEW_LABELS = 5
+
+# The square of a constant outcome is known to 16 digits, its variance to what those leave.
+_SAME = 1e-24
 
 
 # Standard errors learnt from G clusters miss by a factor of about sqrt(1 ± sqrt(2/(G − 1))): by a fifth at 30.
@@ -46,6 +48,7 @@ def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) 
     return (
         *_sample_notes(analysis.fit.tally),
         *_score_notes(analysis),
+        *_outcome_notes(analysis),
         *_difference_notes(soft, supervised, run),
         *_reversed_notes(analysis),
         *_repeat_notes(analysis, run.rule),
@@ -124,9 +127,7 @@ def _cluster_notes(run: Run) -> list[Note]:
 
 def _score_notes(analysis: Analysis) -> list[Note]:
     found = []
-    at = analysis.points
-    # p(1 − p) is zero in every row exactly when every score is 0 or 1.
-    if at.score_mean[0] - at.score_square[0] <= _ROUNDING:
+    if not analysis.fit.tally.unsure:
         found.append(
             Note(
                 "score.hard",
@@ -142,6 +143,32 @@ def _score_notes(analysis: Analysis) -> list[Note]:
             )
         )
     return found
+
+
+def _outcome_notes(analysis: Analysis) -> list[Note]:
+    moments = analysis.fit.moments
+    grams = moments.grams.sum(axis=1)
+    pooled = grams.sum(axis=0)
+    mean = float(pooled[0, -1] / pooled[0, 0])
+    variance = float(pooled[-1, -1] / pooled[0, 0]) - mean**2
+    if variance <= _SAME * (mean + float(moments.shift[-1])) ** 2:
+        return [
+            Note(
+                "outcome.constant",
+                "The outcome is the same in every unlabelled row, so there is no effect on it to be found there",
+            )
+        ]
+    residual = analysis.nuisances.maps[:, analysis.design.q]
+    left = float(np.einsum("kz,kzy,ky->", residual, grams, residual) / pooled[0, 0])
+    if left > RANK_TOLERANCE * variance:
+        return []
+    return [
+        Note(
+            "outcome.explained",
+            "The controls explain the outcome completely, so what is left to estimate from is rounding: does a control "
+            "follow from the outcome?",
+        )
+    ]
 
 
 def _difference_notes(soft: Estimate, fit: SupervisedFit, run: Run) -> list[Note]:

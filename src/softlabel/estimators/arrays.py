@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softlabel.errors import DataError, InputError
-from softlabel.study.verify import check_size
+from softlabel.study.verify import check_score_size, check_size
 
 __all__ = ["controls_array", "group_array", "score_array", "vector"]
 
@@ -49,6 +49,8 @@ def score_array(values: ArrayLike, n: int | None = None) -> Floats:
             found=f"values from {p.min():g} to {p.max():g}",
             fix="Pass the predicted probability of group 1",
         )
+    if len(p):
+        check_score_size("p", float(p.min()), float(p.max()))
     return p
 
 
@@ -65,15 +67,17 @@ def group_array(values: ArrayLike, n: int) -> Floats:
 
 
 def _floats(values: ArrayLike, name: str) -> Floats:
-    raw = (
-        np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
-    )
+    masked = np.ma.is_masked(values)
+    try:
+        raw = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan) if masked else np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:  # lists of unlike length, or what is no number
+        raise _no_numbers(name, str(error).rstrip(".")) from error
     if raw.dtype.kind not in "biufO":
         raise _no_numbers(name, f"values of type {raw.dtype}")
     try:
         array = raw.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise _no_numbers(name, str(error)) from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_numbers(name, str(error).rstrip(".")) from error
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).sum())
         raise DataError(

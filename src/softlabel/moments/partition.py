@@ -157,7 +157,7 @@ class Partition:
 def _sorted(name: str, values: Sequence[float]) -> tuple[float, ...]:
     try:
         return tuple(sorted(float(t) for t in values))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             expected=f"{name} to be a sequence of numbers",
             found=repr(values),

@@ -207,6 +207,7 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
     """Yield a header and its rows in columns, the first to the left; rows are indented below the header."""
     lines = [header, *(["  " + row[0], *row[1:]] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    gap = "   " if sum(widths) + 3 * len(widths[1:]) <= WIDTH else " "  # numbers with exponents are wide
     for line in lines:
         rest = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-        yield "   ".join([line[0].ljust(widths[0]), *rest]).rstrip()
+        yield gap.join([line[0].ljust(widths[0]), *rest]).rstrip()

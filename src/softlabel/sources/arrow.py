@@ -39,7 +39,7 @@ def open_frame(data: Any) -> Source | None:
     if isinstance(data, Mapping):
         arrays = list(data.values())
         return Frame(f"{type(data).__name__} of arrays", [str(key) for key in data], arrays.__getitem__)
-    return _open_stream(data) if hasattr(data, "__arrow_c_stream__") else None
+    return _open_stream(data) if hasattr(data, "__arrow_c_stream__") and not isinstance(data, type) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,10 @@ def _open_stream(data: Any) -> Source:
 def _to_arrow(values: Any, column: str, name: str) -> pa.ChunkedArray:
     try:
         array = _convert(values)
+        if pa.types.is_run_end_encoded(array.type):
+            import pyarrow.compute as pc
+
+            array = pc.run_end_decode(array)
         return array.cast(plain_type(array.type))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise DataError(
@@ -124,4 +128,12 @@ def _convert(values: Any) -> pa.ChunkedArray:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__getitem__"):
         # Arrow would take the letters, the keys, or whatever an iterator gives once.
         raise TypeError(f"a {type(values).__name__}, not a one-dimensional array")
+    if is_a(getattr(values, "dtype", None), "pandas", "SparseDtype"):
+        values = values.to_numpy()
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind in ("c", "V"):
+        # Arrow would call it by a number.
+        raise TypeError(f"an array of {values.dtype}")
+    if kind == "f" and values.dtype.itemsize > 8:
+        values = values.astype("float64")
     return pa.chunked_array([pa.array(values, from_pandas=True)])

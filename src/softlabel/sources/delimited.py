@@ -1,10 +1,14 @@
 """One CSV or TSV file, plain or gzipped, streamed."""
 
+from __future__ import annotations
+
 import csv
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +26,38 @@ _READ_BYTES = 1 << 23
 _EXACT = 2**53
 
 
+_SIGNATURES = (
+    (b"PAR1", "a Parquet file", "Give it the ending .parquet"),
+    (b"\x1f\x8b", "a gzipped file", "Give it the ending .csv.gz or .tsv.gz"),
+    (b"PK\x03\x04", "a zip archive or a workbook", "Unpack it, or save the sheet as CSV"),
+    (b"\xff\xfe", "UTF-16 text", "Save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "Save it as UTF-8"),
+)
+
+
+class _Counted:
+    """A file for Arrow to read, of which the quotes and line ends that went by are counted."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.quotes = self.lines = 0
+        self.ended = False
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        data: bytes = self.file.read(size)
+        self.quotes += data.count(b'"')
+        self.lines += data.count(b"\n")
+        self.ended = self.ended or size < 0 or len(data) < size
+        return data
+
+    def close(self) -> None:
+        """Close the file."""
+        self.closed = True
+        self.file.close()
+
+
 @dataclass(frozen=True, slots=True)
 class DelimitedFile:
     """A header line, then rows; types are read off the first megabyte and widened.
@@ -30,7 +66,7 @@ class DelimitedFile:
     those are identifiers, and rounding would merge them. Booleans, dates and text stay what they look like.
 
     A quote may span lines, so one that opens the last field of a row and is never closed takes the rows after
-    it for text. Arrow notices when that is more than two blocks, else it cannot be told from a long text.
+    it for text. Arrow notices when that is more than two blocks, `_check_quotes` when it is less.
     """
 
     path: str
@@ -46,8 +82,10 @@ class DelimitedFile:
         names, filled = self._header()
         if not filled:
             return [pa.null() for _ in columns]
-        with reading(self.path, names), self._open(columns, {}, _LOOK_BYTES) as reader:
+        with reading(self.path, names), self._open(columns, {}, _LOOK_BYTES) as (reader, counted):
             first = reader.read_next_batch()
+            if counted.ended:
+                self._check_quotes(counted, first.num_rows)
         return [self._widened(name, array) for name, array in zip(columns, first.columns, strict=True)]
 
     def batches(self, schema: pa.Schema, rows: int) -> Iterator[pa.RecordBatch]:
@@ -56,10 +94,13 @@ class DelimitedFile:
         if not filled:
             return
         types = {field.name: field.type for field in schema}
-        with reading(self.path, names), self._open(schema.names, types, _READ_BYTES) as reader:
+        seen = 0
+        with reading(self.path, names), self._open(schema.names, types, _READ_BYTES) as (reader, counted):
             for block in reader:
+                seen += block.num_rows
                 for start in range(0, block.num_rows, rows):
                     yield block.slice(start, rows)
+            self._check_quotes(counted, seen)
 
     def _header(self) -> tuple[list[str], bool]:
         """Return the column names, and whether any row follows: Arrow refuses a file without one."""
@@ -67,21 +108,63 @@ class DelimitedFile:
         options: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
         opener: Any = gzip.open if self.gzipped else open
         try:
-            with reading(self.path), opener(self.path, "rt", **options) as file:
-                names = next((row for row in csv.reader(file, delimiter=self.delimiter) if row), [])
-                "".join(names).encode()
-                filled = any(line.strip("\r\n") for line in file)
+            with reading(self.path):
+                self._check_kind()
+                with opener(self.path, "rt", **options) as file:
+                    names = next((row for row in csv.reader(file, delimiter=self.delimiter) if row), [])
+                    filled = any(line.strip("\r\n") for line in file)
         except (csv.Error, EOFError, zlib.error) as error:
             raise self._unreadable("a header line", str(error)) from error
+        header = "".join(names)
+        if "\0" in header or any("\udc80" <= letter <= "\udcff" for letter in header):
+            raise self._unreadable("UTF-8 text", "other bytes in its header, as in UTF-16 or Latin-1")
         if not names:
             raise self._unreadable("a header line", "an empty file")
         return names, filled
 
-    def _open(self, columns: Sequence[str], types: dict[str, pa.DataType], block: int) -> Any:
+    def _check_kind(self) -> None:
+        """Raise if the first bytes are those of another kind of file."""
+        if self.gzipped:
+            return
+        with Path(self.path).open("rb") as file:
+            start = file.read(4)
+        for signature, kind, fix in _SIGNATURES:
+            if start.startswith(signature):
+                raise SourceError(expected=f"UTF-8 text in {self.path}", found=kind, fix=fix)
+
+    def _check_quotes(self, counted: _Counted, rows: int) -> None:
+        """Raise if the file ends inside a quote, which has taken rows for text.
+
+        Then quotes are odd in number and lines are more than rows. Both can be with a text of several lines and a
+        lone inch mark, so the file is parsed again to know.
+        """
+        if counted.quotes % 2 == 0 or counted.lines <= rows + 1:
+            return
+        opener: Any = gzip.open if self.gzipped else open
+        last = 1
+        try:
+            with opener(self.path, "rt", encoding="utf-8", errors="replace", newline="") as file:
+                parsed = csv.reader(file, delimiter=self.delimiter, strict=True)
+                for _ in parsed:
+                    last = parsed.line_num + 1
+        except csv.Error as error:
+            if "unexpected end" in str(error) or "field larger" in str(error):
+                raise SourceError(
+                    expected=f"every quote in {self.path} to be closed",
+                    found=f"one in the row from line {last:,} that is not, so that {rows:,} rows were read from "
+                    f"{counted.lines:,} lines",
+                    fix="Close the quote or leave it out; write a quote inside a text twice",
+                ) from error
+
+    @contextmanager
+    def _open(
+        self, columns: Sequence[str], types: dict[str, pa.DataType], block: int
+    ) -> Iterator[tuple[Any, _Counted]]:
         from pyarrow import csv as arrow_csv
 
-        return arrow_csv.open_csv(
-            pa.input_stream(self.path, compression="gzip" if self.gzipped else None),
+        counted = _Counted(pa.input_stream(self.path, compression="gzip" if self.gzipped else None))
+        with arrow_csv.open_csv(
+            pa.PythonFile(counted, mode="r"),
             # One thread is as fast (the reader streams) and lets Arrow say which row it stumbled on.
             read_options=arrow_csv.ReadOptions(use_threads=False, block_size=block),
             parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
@@ -91,7 +174,8 @@ class DelimitedFile:
                 null_values=list(NULLS),
                 strings_can_be_null=True,
             ),
-        )
+        ) as reader:
+            yield reader, counted
 
     def _widened(self, column: str, array: pa.Array) -> pa.DataType:
         import pyarrow.compute as pc

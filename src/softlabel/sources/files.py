@@ -5,11 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import pyarrow as pa
 
-from softlabel.errors import InputError
+from softlabel.errors import InputError, SourceError
 from softlabel.sources.delimited import DelimitedFile
 from softlabel.sources.parquet import ParquetFile
 from softlabel.sources.protocol import BATCH_ROWS, Selection, Source, positions
@@ -98,12 +99,12 @@ def _expand(given: str) -> list[str]:
     """Return the files a path or glob stands for."""
     path = os.path.expanduser(given)  # noqa: PTH111  (Path's raises for an unknown user)
     matches = glob.glob(path, recursive=True)  # noqa: PTH207  (Path's takes relative patterns only)
-    found = [path] if path and Path(path).exists() else sorted(matches)  # Path("") is the folder here
+    found = [path] if path and _is_there(path) else sorted(matches)  # Path("") is the folder here
     if not found:
         raise InputError(
             expected=f"{given!r} to be a file or a glob that matches some",
             found="none",
-            fix=f"Check the spelling; relative paths start at {Path.cwd()}",
+            fix=f"{_similar(path)}Check the spelling; relative paths start at {Path.cwd()}",
         )
     for path in found:
         if Path(path).is_dir():
@@ -119,6 +120,30 @@ def _expand(given: str) -> list[str]:
                 fix="Save it to a file",
             )
     return found
+
+
+def _is_there(path: str) -> bool:
+    try:
+        Path(path).stat()
+    except PermissionError as error:
+        raise SourceError(
+            expected=f"to find {path}",
+            found="no permission to look into its folder",
+            fix="Ask for the right to read it, or copy it to where you have it",
+        ) from error
+    except (OSError, ValueError):  # nothing there, or no name that a file can have
+        return False
+    return True
+
+
+def _similar(path: str) -> str:
+    """Return a question that names the file most like this one in its folder; nothing if none is like it."""
+    try:
+        names = sorted(entry.name for entry in Path(path).parent.iterdir() if entry.is_file())
+    except (OSError, ValueError):
+        return ""
+    close = get_close_matches(Path(path).name, names, n=1)
+    return f"Did you mean {str(Path(path).with_name(close[0]))!r}? " if close else ""
 
 
 def _file(path: str) -> _File:

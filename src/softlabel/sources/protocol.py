@@ -29,6 +29,8 @@ __all__ = ["BATCH_ROWS", "Selection", "Source", "plain_type", "positions", "read
 
 BATCH_ROWS = 4 * 65_536
 
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+
 
 class Selection(Protocol):
     """Chosen columns of a source: their types, and their rows as often as wanted."""
@@ -80,7 +82,7 @@ def positions(source: Source, wanted: Sequence[str]) -> list[int]:
             raise InputError(
                 expected=f"a column {column!r} in {source.name}",
                 found="no column of that name",
-                fix=did_you_mean(column, known),
+                fix=_other_separator(known) or did_you_mean(column, known),
             )
         if known.count(column) > 1:
             raise InputError(
@@ -91,8 +93,17 @@ def positions(source: Source, wanted: Sequence[str]) -> list[int]:
     return [known.index(column) for column in wanted]
 
 
+def _other_separator(known: Sequence[str]) -> str | None:
+    """Return advice where the only column is a header line that was not cut, ``None`` elsewhere."""
+    seen = [name for sign, name in _SEPARATORS.items() if len(known) == 1 and sign in known[0]]
+    if not seen:
+        return None
+    only = known[0][:80]
+    return f"Its only column is {only!r}, so it is separated by {seen[0]}: save it with commas, or as .tsv with tabs"
+
+
 def plain_type(data_type: pa.DataType) -> pa.DataType:
-    """Replace string views, which too few Arrow functions understand, by plain text.
+    """Replace views of text and bytes, which too few Arrow functions understand, by plain ones.
 
     Examples
     --------
@@ -104,6 +115,8 @@ def plain_type(data_type: pa.DataType) -> pa.DataType:
     """
     if pa.types.is_dictionary(data_type):
         return pa.dictionary(data_type.index_type, plain_type(data_type.value_type), data_type.ordered)
+    if pa.types.is_binary_view(data_type):
+        return pa.large_binary()
     return pa.large_string() if pa.types.is_string_view(data_type) else data_type
 
 
@@ -126,5 +139,7 @@ def reading(name: str, columns: Sequence[str] = ()) -> Iterator[None]:
         raise SourceError(
             expected=f"to read {name} to its end",
             found=text,
-            fix="Check that it is whole, of the format its name says, and holds one kind of value per column",
+            fix="Ask for the right to read it, or copy it to where you have it"
+            if isinstance(error, PermissionError)
+            else "Check that it is whole, of the format its name says, and holds one kind of value per column",
         ) from error

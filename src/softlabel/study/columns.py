@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from softlabel.hashing import text_keys
 from softlabel.study.tally import Tally
 
-__all__ = ["Batch", "Columns", "is_category", "is_number", "joined", "level_names", "mask", "numbers"]
+__all__ = ["Batch", "Columns", "is_category", "is_number", "joined", "level_names", "mask", "names_things", "numbers"]
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +128,13 @@ def is_category(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return is_number(kind.value_type) or is_category(kind.value_type)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def names_things(kind: pa.DataType) -> bool:
+    """Tell whether values of this type can name rows or clusters: what `softlabel.hashing.hash_ids` takes."""
+    if pa.types.is_dictionary(kind):
+        return names_things(kind.value_type)
+    return is_category(kind) or (is_number(kind) and not pa.types.is_decimal(kind))
 
 
 def numbers(column: pa.Array) -> Floats:

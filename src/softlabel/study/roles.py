@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.hashing import hash_ids
-from softlabel.study.columns import Batch, Columns, is_category, is_number, mask, numbers
+from softlabel.study.columns import Batch, Columns, is_category, is_number, mask, names_things, numbers
 from softlabel.study.tally import Tally, tally
 from softlabel.study.verify import verify
 
@@ -58,7 +58,7 @@ Give each role a column of its own.
                 raise InputError(
                     expected=f"the {role} to be the name of a column",
                     found=repr(column),
-                    fix="Pass the name as text",
+                    fix="Pass a name as text; values that are not in the table go into a column of it first",
                 )
         seen: dict[str, str] = {}
         for role, column in roles:
@@ -140,6 +140,16 @@ Give each role a column of its own.
                 found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
                 fix=_type_advice(role, kind),
             )
+        for role, column in self.free_roles:
+            index = schema.get_field_index(column)
+            if index < 0 or names_things(schema.field(index).type):
+                continue
+            kind, value = schema.field(index).type, first(column)
+            raise InputError(
+                expected=f"the {role} {column!r} to be whole numbers or text",
+                found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
+                fix="Write it as text",
+            )
         return frozenset(categories)
 
     def read(self, batch: pa.RecordBatch, part: Part) -> Batch:
@@ -158,7 +168,7 @@ Give each role a column of its own.
         values.setdefault(self.score, np.full(n, np.nan))
         group = values.pop(self.group, None) if self.group is not None else None
         labels = np.full(n, np.nan) if group is None else group
-        cluster, unclustered = (None, None) if self.cluster is None else _clusters(batch.column(self.cluster))
+        cluster, unclustered = (None, None) if self.cluster is None else _clusters(batch, self.cluster)
         weight = None if self.weights is None else values[self.weights]
         frequency = self.weight_type == "frequency"
         counts, usable = tally(
@@ -169,7 +179,7 @@ Give each role a column of its own.
             all_labelled=part == "labelled",
             controls=self.controls,
             outcome=self.outcome,
-            absent={} if unclustered is None else {f"{self.cluster}": unclustered},
+            absent=_absent({self.cluster: unclustered, self.id: _nulls(batch, self.id)}),
             weights=self.weights,
             frequency=frequency,
         )
@@ -188,7 +198,7 @@ Give each role a column of its own.
             group=labels,
             weight=weight,
             cluster=cluster,
-            id=None if self.id is None else batch.column(self.id),
+            id=None if self.id is None else _named(batch.column(self.id)),
             frequency=frequency,
         )
         known = ~np.isnan(labels)
@@ -199,7 +209,15 @@ Give each role a column of its own.
 
     def verify(self, counts: Tally) -> None:
         """Raise the clearest error that the counts of a whole pass call for, if any."""
-        verify(counts, missing=self.missing, score=self.score, group=self.group, weights=self.weights)
+        verify(
+            counts,
+            missing=self.missing,
+            score=self.score,
+            group=self.group,
+            weights=self.weights,
+            frequency=self.weight_type == "frequency",
+            id=self.id,
+        )
         if not counts.unlabelled:
             raise DataError(
                 expected="rows without a label, for the score to work on",
@@ -223,6 +241,8 @@ def _type_advice(role: str, kind: pa.DataType) -> str:
     advice = _TYPE_ADVICE.get(role, "Convert the column to numbers")
     if pa.types.is_temporal(kind) and role in ("outcome", "control"):
         return "Pass a number, such as the days since a start"
+    if pa.types.is_dictionary(kind) and is_number(kind.value_type):
+        return f"{advice}. It is a category of numbers: convert it to the numbers themselves"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return f"{advice}. Numbers must be plain, like 1234.5, and empty where they are missing"
     return advice
@@ -234,14 +254,33 @@ def _with_weight(batch: pa.RecordBatch, weights: str) -> pa.RecordBatch:
     return batch.filter(mask(~zero)) if zero.any() else batch
 
 
-def _clusters(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.bool_] | None]:
-    """Return the hash of each row's cluster, and where there is none (``None``: nowhere)."""
-    absent = column.is_null(nan_is_null=True)
-    if not absent.true_count:
-        return hash_ids(column), None
+def _named(column: pa.Array) -> pa.Array:
+    """Return a column of nothing at all as numbers that are missing: without a type it has no hash."""
+    return column.cast(pa.float64()) if pa.types.is_null(column.type) else column
+
+
+def _nulls(batch: pa.RecordBatch, column: str | None) -> NDArray[np.bool_] | None:
+    """Return in which rows a column is missing (``None``: nowhere)."""
+    absent = None if column is None else batch.column(column).is_null(nan_is_null=True)
+    if absent is None or not absent.true_count:
+        return None
     missing: NDArray[np.bool_] = absent.to_numpy(zero_copy_only=False)
+    return missing
+
+
+def _absent(columns: Mapping[str | None, NDArray[np.bool_] | None]) -> dict[str, NDArray[np.bool_]]:
+    return {name: gone for name, gone in columns.items() if name is not None and gone is not None}
+
+
+def _clusters(batch: pa.RecordBatch, name: str) -> tuple[NDArray[np.uint64], NDArray[np.bool_] | None]:
+    """Return the hash of each row's cluster, and where there is none (``None``: nowhere)."""
+    missing = _nulls(batch, name)
+    column = _named(batch.column(name))
+    if missing is None:
+        return hash_ids(column), None
     hashes = np.zeros(len(column), dtype=np.uint64)
-    hashes[~missing] = hash_ids(column.filter(mask(~missing)))
+    if not missing.all():
+        hashes[~missing] = hash_ids(column.filter(mask(~missing)))
     return hashes, missing
 
 

@@ -10,12 +10,15 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Tally", "tally"]
+__all__ = ["LARGEST", "MOST_COPIES", "Tally", "tally"]
 
 Floats = NDArray[np.float64]
 
 # Fourth powers of residuals are summed, and 1e70 to the fourth is still a float64; so is its inverse.
 LARGEST = 1e70
+
+# Copies of rows are counted in 64-bit integers: nine million rows of so many still fit.
+MOST_COPIES = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Tally:
     ``missing`` and ``infinite`` count per column; ``extremes`` are the least and largest finite value of each.
     ``rows``, ``dropped`` and what is wrong count rows of the table; ``unlabelled``, ``labelled`` and ``positive``
     count cases, of which a row stands for several where weights are frequencies. ``weightless`` rows have weight zero.
-    ``graded``: some outcome is neither 0 nor 1.
+    ``graded``: some outcome is neither 0 nor 1; ``unsure``: some score of an unlabelled row is.
     ``differ`` holds the pairs (control, other column) that were seen to hold different values.
     """
 
@@ -45,6 +48,7 @@ class Tally:
     pairs: frozenset[tuple[str, str]] = frozenset()
     differ: frozenset[tuple[str, str]] = frozenset()
     graded: bool = False
+    unsure: bool = False
 
     def merge(self, other: Tally) -> Tally:
         """Return the counts of both sets of rows."""
@@ -65,6 +69,7 @@ class Tally:
             pairs=self.pairs | other.pairs,
             differ=self.differ | other.differ,
             graded=self.graded or other.graded,
+            unsure=self.unsure or other.unsure,
         )
 
 
@@ -152,6 +157,7 @@ def tally(
     fractional = np.zeros(n, dtype=np.bool_)
     if copies is not None:
         fractional = np.isfinite(copies) & (copies != np.floor(copies))
+        bad |= copies > MOST_COPIES
     if weight is not None:
         bad |= (weight < 0) | fractional
     usable = None if not bad.any() else ~bad
@@ -173,6 +179,7 @@ def tally(
         graded=outcome is not None and _graded(values[outcome], *extremes.get(outcome, (0.0, 0.0))),
         pairs=pairs,
         differ=differ,
+        unsure=bool(((p > 0) & (p < 1) & ~known).any()),
     )
     return counts, usable
 

@@ -5,30 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from softlabel.errors import DataError
-from softlabel.study.tally import LARGEST, Tally
+from softlabel.study.tally import LARGEST, MOST_COPIES, Tally
 
-__all__ = ["check_size", "verify"]
+__all__ = ["check_score_size", "check_size", "verify"]
 
 # A probability this far outside [0, 1] is a probability computed in float32.
 _ROUNDING = 1e-3
 
+# Estimates divide by the variance of the score twice over: below this size their own squares could overflow.
+_LEAST_SCORE = 1e-30
 
-def verify(tally: Tally, *, score: str, group: str | None, missing: str, weights: str | None = None) -> None:
+
+def verify(
+    tally: Tally,
+    *,
+    score: str,
+    group: str | None,
+    missing: str,
+    weights: str | None = None,
+    frequency: bool = False,
+    id: str | None = None,
+) -> None:
     """Raise the clearest DataError that these counts call for, if any."""
     if not tally.rows:
         raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
-    _check_present(tally, group, missing)
+    _check_present(tally, group, missing, id)
     _check_group(tally, group)
     _check_score(tally, score)
     if weights is not None:
-        _check_weights(tally, weights)
+        _check_weights(tally, weights, frequency=frequency)
     for name, (low, high) in tally.extremes.items():
         if name != score:
             check_size(name, low, high)
+    check_score_size(score, *tally.extremes.get(score, (0.0, 0.0)))
     _check_copies(tally, group)
 
 
-def _check_present(tally: Tally, group: str | None, missing: str) -> None:
+def _check_present(tally: Tally, group: str | None, missing: str, id: str | None) -> None:
     if tally.infinite:
         raise DataError(
             expected="finite numbers",
@@ -40,6 +53,19 @@ def _check_present(tally: Tally, group: str | None, missing: str) -> None:
             expected=f"a {group!r} in every row of the labelled table",
             found=f"null or NaN in {_listed({group: tally.missing[group]})} of {tally.rows:,} rows",
             fix="Leave those rows out of it, or use missing='drop' to have them left out and counted",
+        )
+    empty = [name for name, count in tally.missing.items() if count == tally.rows]
+    if empty:
+        raise DataError(
+            expected=f"values in {empty[0]!r}",
+            found=f"null or NaN in {_listed({empty[0]: tally.rows})} of {tally.rows:,} rows",
+            fix="Check that it is the right column: missing='drop' would leave no row",
+        )
+    if id is not None and id in tally.missing and missing == "raise":
+        raise DataError(
+            expected="an id in every row",
+            found=f"null or NaN in {_listed({id: tally.missing[id]})} of {tally.rows:,} rows",
+            fix="Fill it in, use missing='drop' to leave those rows out and have them counted, or leave id= out",
         )
     if tally.missing and missing == "raise":
         raise DataError(
@@ -68,8 +94,8 @@ def _check_score(tally: Tally, score: str) -> None:
         )
 
 
-def _check_weights(tally: Tally, weights: str) -> None:
-    low = tally.extremes.get(weights, (0.0, 0.0))[0]
+def _check_weights(tally: Tally, weights: str, *, frequency: bool) -> None:
+    low, high = tally.extremes.get(weights, (0.0, 0.0))
     if low < 0:
         raise DataError(
             expected=f"the weights {weights!r} to be zero or more",
@@ -81,6 +107,12 @@ def _check_weights(tally: Tally, weights: str) -> None:
             expected=f"the frequencies {weights!r} to be whole numbers",
             found=f"fractions in {tally.fractional:,} of {tally.rows:,} rows",
             fix="Use weight_type='sampling' for weights that are not counts of copies",
+        )
+    if frequency and high > MOST_COPIES:
+        raise DataError(
+            expected=f"the frequencies {weights!r} to be at most {MOST_COPIES:g}",
+            found=f"values up to {high:g}",
+            fix="A frequency counts equal rows: use weight_type='sampling' for weights that are not counts of copies",
         )
     if tally.weightless == tally.rows:
         raise DataError(
@@ -98,6 +130,16 @@ def _check_copies(tally: Tally, group: str | None) -> None:
             expected=f"the control {control!r} to hold something else than {other!r}",
             found="the same value in every row",
             fix=f"Leave {control!r} out of the controls: given a copy of {other!r}, nothing can be learnt from it",
+        )
+
+
+def check_score_size(score: str, low: float, high: float) -> None:
+    """Raise if scores differ, and yet all are too small to divide by their variance."""
+    if low < high < _LEAST_SCORE:
+        raise DataError(
+            expected=f"the score {score!r} to reach {_LEAST_SCORE:g} in some row",
+            found=f"no value above {high:g}",
+            fix="Pass the predicted probability of group 1: this may be its product with another number",
         )
 
 
