@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
     "Basis",
+    "Checkup",
     "DataError",
     "Diagnosis",
     "Estimate",
@@ -29,6 +30,7 @@ PUBLIC = {
     "StateError",
     "__version__",
     "attenuation",
+    "check",
     "confident",
     "diagnose",
     "hard",

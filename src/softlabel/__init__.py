@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from softlabel.basis import Basis
+from softlabel.checking import Checkup, check
 from softlabel.diagnose import diagnose
 from softlabel.diagnostics import attenuation
 from softlabel.errors import (
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Basis",
+    "Checkup",
     "DataError",
     "Diagnosis",
     "Estimate",
@@ -41,6 +43,7 @@ __all__ = [
     "StateError",
     "__version__",
     "attenuation",
+    "check",
     "confident",
     "diagnose",
     "hard",

@@ -8,7 +8,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, Literal, Never
 
-from softlabel.basis import Basis, plan_basis
+from softlabel.basis import Basis, Plan, plan_basis
 from softlabel.decision import check_rule, paper_rule
 from softlabel.diagnostics.attenuation import confident_table, kappa_table, label_equivalents
 from softlabel.diagnostics.notes import notes, redundant_controls
@@ -29,7 +29,7 @@ from softlabel.running import Run, check_learners, run_tables
 from softlabel.sources.threads import check_threads
 from softlabel.study import Study
 
-__all__ = ["CONFIDENT", "THRESHOLDS", "diagnose"]
+__all__ = ["CONFIDENT", "THRESHOLDS", "control_plan", "diagnose", "folds_by"]
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 CONFIDENT = (0.55, 0.65, 0.75, 0.85, 0.9, 0.95)
@@ -156,7 +156,7 @@ def diagnose(
         raise _unknown_option(next(iter(unknown)))
     # A learner finds curves by itself: it is given the controls as they are, and dummies for categories.
     straight = "linear" if learner is not None and basis is None and not isinstance(controls, str) else basis
-    plan = plan_basis(controls if isinstance(controls, str) else _names(controls), straight)
+    plan = control_plan(controls, straight)
     study = Study(
         _name(outcome),
         _name(group),
@@ -169,14 +169,7 @@ def diagnose(
         _name(cluster),
     )
     count, seed = check_folds(folds), check_seed(seed)
-    if id is not None and cluster is not None:
-        raise InputError(
-            expected="one column to decide folds",
-            found=f"id={id!r} and cluster={cluster!r}",
-            fix="Leave id out: rows of a cluster share a fold",
-        )
-    by = "cluster" if cluster is not None else "id" if id is not None else "values"
-    fold_rule = FoldRule(None if folds is None else count, by)
+    fold_rule = FoldRule(None if folds is None else count, folds_by(id, cluster))
     kappa_tolerance = check_rule(rule, kappa_tolerance)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
@@ -244,6 +237,17 @@ def diagnose(
     )
 
 
+def folds_by(id: str | None, cluster: str | None) -> str:
+    """Return what a row's fold depends on."""
+    if id is not None and cluster is not None:
+        raise InputError(
+            expected="one column to decide folds",
+            found=f"id={id!r} and cluster={cluster!r}",
+            fix="Leave id out: rows of a cluster share a fold",
+        )
+    return "cluster" if cluster is not None else "id" if id is not None else "values"
+
+
 _ELSEWHERE = {
     ("absorb", "fe", "fixed_effects", "fixef", "entity_effects", "effects"): (
         "no absorbed fixed effects: an effect for each of many groups is not fitted",
@@ -273,6 +277,11 @@ def _unknown_option(name: str) -> InputError:
 def _name(column: Any) -> Any:
     """Return a column's name as plain text, for NumPy has strings of its own; Study refuses what is no text."""
     return str(column) if isinstance(column, str) else column
+
+
+def control_plan(controls: Sequence[str] | str, basis: str | Basis | None = None) -> Plan:
+    """Return the plan for controls as the caller names them."""
+    return plan_basis(controls if isinstance(controls, str) else _names(controls), basis)
 
 
 def _names(controls: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,17 @@ from softlabel.folds import RowCheck, hash_rows
 from softlabel.hashing import Hashes, finish, splitmix
 from softlabel.study import Batch, Columns, Tally, is_category, level_names
 
-__all__ = ["MOST_CLUSTERS", "SAMPLE_ROWS", "Clusters", "Dealing", "LookState", "RowSample", "Wanted", "look_batch"]
+__all__ = [
+    "MOST_CLUSTERS",
+    "SAMPLE_ROWS",
+    "Clusters",
+    "Dealing",
+    "LookState",
+    "RowSample",
+    "Wanted",
+    "check_levels",
+    "look_batch",
+]
 
 Floats = NDArray[np.float64]
 
@@ -143,7 +153,7 @@ class LookState:
         return LookState(
             tally=self.tally.merge(other.tally),
             check=self.check.merge(other.check),
-            levels={name: _checked(name, {**mine, **other.levels[name]}) for name, mine in self.levels.items()},
+            levels={name: check_levels(name, {**mine, **other.levels[name]}) for name, mine in self.levels.items()},
             sample=self.sample.merge(other.sample),
             clusters=self.clusters.merge(other.clusters),
         )
@@ -174,9 +184,9 @@ def look_batch(batch: Batch, record: pa.RecordBatch, wanted: Wanted) -> LookStat
         column = record.column(control)
         if is_category(column.type):
             names = level_names(column)
-            levels[control] = _checked(control, {key: names[key] for key in seen.tolist()})
+            levels[control] = check_levels(control, {key: names[key] for key in seen.tolist()})
         else:
-            levels[control] = _checked(control, {key: f"{key:.15g}" for key in seen[: MAX_LEVELS + 1].tolist()})
+            levels[control] = check_levels(control, {key: f"{key:.15g}" for key in seen[: MAX_LEVELS + 1].tolist()})
     chosen = rows.controls[[wanted.row(name) for name in wanted.splines]]
     return LookState(
         tally=batch.tally,
@@ -189,7 +199,7 @@ def look_batch(batch: Batch, record: pa.RecordBatch, wanted: Wanted) -> LookStat
     )
 
 
-def _checked(control: str, names: Mapping[float, str]) -> Mapping[float, str]:
+def check_levels(control: str, names: Mapping[float, str]) -> Mapping[float, str]:
     """Return the levels; raise where there are too many."""
     if len(names) <= MAX_LEVELS:
         return names

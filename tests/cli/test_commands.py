@@ -1,6 +1,9 @@
 """What each command does when all is well, and what its help says."""
 
+import argparse
+import inspect
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import softlabel
-from softlabel import Diagnosis, diagnose
+from softlabel import Diagnosis, check, diagnose
+from softlabel.cli.parser import build, parse
 
 ROLES = ["--outcome", "days", "--group", "g", "--score", "p", "--controls", "age", "frailty"]
 Run = Callable[..., tuple[int, str, str]]
@@ -116,7 +120,7 @@ def test_help_teaches_what_there_is(run: Run) -> None:
     code, out, err = run("--help")
     assert (code, err) == (0, "")
     assert "classifier's score" in out
-    for command, says in (("demo", "hospital"), ("diagnose", "files in, verdict out")):
+    for command, says in (("demo", "hospital"), ("check", "can and cannot"), ("diagnose", "files in, verdict out")):
         assert any(line.split()[:1] == [command] and says in line for line in out.splitlines())
 
 
@@ -124,7 +128,7 @@ def test_help_of_diagnose_explains_every_option(run: Run) -> None:
     code, out, err = run("diagnose", "--help")
     assert (code, err) == (0, "")
     flat = " ".join(out.split())
-    assert "softlabel diagnose visits.parquet --outcome days --group g --score p" in flat
+    assert "softlabel diagnose visits.parquet --outcome days --group sick --score p" in flat
     for option, says in {
         "--outcome COLUMN": "what the group is thought to change",
         "--group COLUMN": "0, 1, or empty where unknown",
@@ -141,6 +145,46 @@ def test_help_of_diagnose_explains_every_option(run: Run) -> None:
         assert option in flat
         assert says in flat
     assert "==SUPPRESS==" not in out
+
+
+COMMANDS = ("demo", "check", "diagnose")
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+@pytest.mark.parametrize("columns", [80, 200])
+def test_help_fits_the_terminal_and_the_page(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: str | None, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, err = run(*([] if command is None else [command]), "--help")
+    assert (code, err) == (0, "")
+    assert out.isascii()
+    assert max(map(len, out.splitlines())) <= min(columns, 96)
+    assert "For example:\n  softlabel" in out
+
+
+def _options(command: str) -> dict[str, argparse.Action]:
+    return {option: action for action in build(print)[1][command]._actions for option in action.option_strings}
+
+
+@pytest.mark.parametrize(("command", "function"), [("diagnose", diagnose), ("check", check)])
+def test_every_argument_is_an_option(command: str, function: Callable[..., object]) -> None:
+    arguments = set(inspect.signature(function).parameters) - {"data", "unknown"}
+    assert {f"--{name.replace('_', '-')}" for name in arguments} - set(_options(command)) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_help(command: str) -> None:
+    assert [option for option, action in _options(command).items() if not action.help] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_can_be_parsed(command: str) -> None:
+    text = build(print)[1][command].epilog or ""
+    lines = [line for line in text.replace("\\\n", "").splitlines() if line.startswith("  softlabel ")]
+    assert lines
+    for given in [shlex.split(line)[1:] for line in lines]:
+        assert parse(given, say=print).command == command
 
 
 def test_version(run: Run) -> None:

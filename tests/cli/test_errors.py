@@ -122,6 +122,26 @@ def test_a_call_that_cannot_be_parsed(run: Run, arguments: list[str], part: str)
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["diagnoze"], "diagnose instead of diagnoze"),
+        (["diagnose", "a.csv", "--outcom", "y", "--score", "p"], "--outcome instead of --outcom"),
+        (["diagnose", "a.csv", "--outcome", "y", "--score", "p", "--kontrols=x"], "--controls instead of --kontrols"),
+        (["check", "a.csv", "--labeled", "b.csv"], "--labelled instead of --labeled"),
+    ],
+)
+def test_what_may_have_been_meant(run: Run, arguments: list[str], meant: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert f"Did you mean {meant}?" in err
+    assert err.endswith("--help\n")
+
+
+def test_nothing_is_meant_by_what_resembles_nothing(run: Run) -> None:
+    assert "Did you mean" not in run("diagnose", "a.csv", "--outcome", "y", "--score", "p", "--xyzzy")[2]
+
+
 def test_folds_that_are_no_number_are_not_told_the_name_of_a_function(run: Run) -> None:
     code, _, err = run("diagnose", "a.csv", "--outcome", "y", "--score", "p", "--folds", "five")
     assert code == 2

@@ -1,0 +1,145 @@
+"""The command line: parses, calls, prints."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import io
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from softlabel.checking import Checkup, check
+from softlabel.cli.parser import parse
+from softlabel.diagnose import diagnose
+from softlabel.errors import InputError, SoftlabelError
+from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
+from softlabel.report.files import check_target, write_whole
+from softlabel.results import Diagnosis
+
+__all__ = ["main"]
+
+DONE, CANNOT_ANSWER, WRONG_CALL, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 done; 1 the data cannot answer; 2 wrong call; 130 interrupted. Errors are one paragraph on stderr.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character of some column's name shows its code instead.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        options = parse(arguments, say=_say)
+        return _COMMANDS[options.command](options)
+    except BrokenPipeError:
+        # The reader of a pipe, such as head, has gone: there is nobody to tell.
+        _forget_output()
+    except KeyboardInterrupt:
+        print("softlabel: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except SoftlabelError as error:
+        print(f"softlabel: {error}", file=sys.stderr)
+        return WRONG_CALL if isinstance(error, InputError) else CANNOT_ANSWER
+    except _Unprintable as error:
+        _forget_output()
+        print(f"softlabel: the output could not be written: {error}", file=sys.stderr)
+        return CANNOT_ANSWER
+    except OSError as error:
+        print(f"softlabel: {error}", file=sys.stderr)
+        return CANNOT_ANSWER
+    return DONE
+
+
+class _Unprintable(Exception):
+    """Standard output took no more: a full disk behind a redirection, say."""
+
+
+def _say(text: str) -> None:
+    """Print to standard output at once; where it is closed there is nobody to tell."""
+    if sys.stdout is None:
+        return
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Unprintable(error.strerror or str(error)) from error
+
+
+def _forget_output() -> None:
+    """Send what is still in the buffer nowhere, or it would fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _demo(options: argparse.Namespace) -> int:
+    table = demo_table(options.seed)
+    if options.output is not None:
+        write_demo(table, options.output)
+    diagnosis = diagnose_demo(table)
+    _say(STORY)
+    _say(outcome(diagnosis))
+    _say(diagnosis.summary().removesuffix("\n"))
+    if options.output is not None:
+        _say(same_from(options.output))
+    return DONE
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    _check_json(options)
+    _print(diagnose(options.files, **_asked(options)), options.json)
+    return DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    _check_json(options)
+    checkup = check(options.files, **_asked(options))
+    _print(checkup, options.json)
+    return DONE if checkup.ready else CANNOT_ANSWER
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {"demo": _demo, "check": _check, "diagnose": _diagnose}
+
+
+def _asked(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options as arguments of the function of the same name."""
+    apart = ("command", "files", "json", "formula")
+    asked = {name: value for name, value in vars(options).items() if name not in apart}
+    return asked if options.formula is None else {**asked, "controls": options.formula}
+
+
+def _check_json(options: argparse.Namespace) -> None:
+    """Refuse a target that cannot be written, or that is the data, before the work."""
+    if options.json in (None, "-"):
+        return
+    target = check_target(options.json)
+    inputs = {
+        os.path.realpath(name)
+        for pattern in (*options.files, *(options.labelled or ()))
+        for name in (pattern, *glob.glob(pattern))  # noqa: PTH207  (a pattern may be absolute)
+    }
+    if str(target) in inputs:
+        raise InputError(
+            expected="--json to name another file than the data",
+            found=repr(options.json),
+            fix=f"Name for instance {'diagnosis' if options.command == 'diagnose' else options.command}.json",
+        )
+
+
+def _print(result: Diagnosis | Checkup, target: str | None) -> None:
+    """Print the page, or the JSON in its place; write the JSON where it is to go."""
+    if target == "-":
+        _say(result.to_json(indent=2))
+        return
+    if target is not None:
+        text = result.to_json(indent=2) + "\n"
+        write_whole(target, lambda path: _write_text(path, text))
+    _say(result.summary().removesuffix("\n"))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,304 @@
+"""What can be asked on the command line, and the pages of help that teach it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from softlabel.decision import RULES
+from softlabel.diagnose import CONFIDENT, THRESHOLDS
+
+__all__ = ["build", "parse"]
+
+# As wide as the pages that are printed.
+_WIDTH = 96
+_OPTION_WIDTH = 28
+
+_MAIN = """\
+The effect of a group that is seen only through a classifier's score: what
+thresholding the score costs, and which estimate to use."""
+
+_MAIN_EPILOG = """\
+For example:
+  softlabel demo --output clinic.csv     make up a hospital, and diagnose it
+  softlabel check clinic.csv             see what its columns could be
+  softlabel diagnose clinic.csv --outcome days_in_hospital --group delirium \\
+    --score p_delirium --controls age frailty emergency
+
+softlabel COMMAND --help has the options of a command, and more examples."""
+
+_DEMO = """\
+Diagnose a simulated hospital study, and compare with the truth it was made
+with: 600 patients whose charts were reviewed, 40,000 with a score alone."""
+
+_DEMO_EPILOG = """\
+For example:
+  softlabel demo
+  softlabel demo --seed 1 --output clinic.csv
+
+What is printed: the story, what the usual threshold would have cost, and the
+page that diagnose prints; with --output also the command that prints it."""
+
+_CHECK = """\
+Say what the data can and cannot answer before anything is estimated: name the
+files alone to see what each column could be, and the roles to see which
+estimates are possible. Everything that diagnose would stop at is listed."""
+
+_CHECK_EPILOG = """\
+For example:
+  softlabel check visits.parquet
+  softlabel check visits.parquet --outcome days --group sick --score p \\
+    --controls age sex region
+
+What is printed: the verdict, the rows and what is missing, the columns, the
+rows above each threshold, which estimators are possible, what to run next.
+Exit codes: 0 diagnose can run, 1 the data cannot answer, 2 a wrong call."""
+
+_DIAGNOSE = """\
+Estimate the effect of a group that is known on some rows and scored on all.
+The files come first, so that no option takes them for its own."""
+
+_DIAGNOSE_EPILOG = """\
+For example:
+  softlabel diagnose visits.parquet --outcome days --group sick --score p \\
+    --controls age sex
+  softlabel diagnose "visits-*.csv" --labelled charts.csv --outcome days \\
+    --group sick --score p --formula "bs(age) + C(region) + sex:region"
+  softlabel diagnose visits.parquet --outcome days --group sick --score p \\
+    --cluster hospital --missing drop --json diagnosis.json
+
+What is printed:
+  Verdict               which estimate to use, and why
+  Data                  which rows entered, and how the controls did
+  Effect                supervised (the labels alone) and soft (the score)
+  Threshold             kappa, the share of the effect that a threshold keeps;
+                        hard, which aims at it; de-attenuated, hard over kappa
+  Confident rows only   the same where the score is above t or below 1 - t
+  Notes                 what to know before using a number
+Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""
+
+
+def parse(arguments: Sequence[str] | None, say: Callable[[str], None]) -> argparse.Namespace:
+    """Return what was asked; stop with a page of help, the version or the usage where that is all there is to say."""
+    parser, commands = build(say)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        commands[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
+def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser, and those of its commands by name; ``say`` prints."""
+    parser = _Parser(
+        prog="softlabel",
+        usage="softlabel COMMAND [options]",
+        description=_MAIN,
+        epilog=_MAIN_EPILOG,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, say=say)
+    added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    commands: dict[str, argparse.ArgumentParser] = {}
+    for name, line, usage, description, epilog, fill in (
+        ("demo", "a hospital study from table to verdict, on simulated patients", "", _DEMO, _DEMO_EPILOG, _fill_demo),
+        ("check", "what the data can and cannot answer", " FILE ...", _CHECK, _CHECK_EPILOG, _fill_check),
+        (
+            "diagnose",
+            "files in, verdict out",
+            " FILE ... --outcome COLUMN --score COLUMN",
+            _DIAGNOSE,
+            _DIAGNOSE_EPILOG,
+            _fill_diagnose,
+        ),
+    ):
+        commands[name] = added.add_parser(
+            name,
+            help=line,
+            prog=f"softlabel {name}",
+            usage=f"softlabel {name}{usage} [options]",
+            description=description,
+            epilog=epilog,
+            formatter_class=_Formatter,
+            allow_abbrev=False,
+        )
+        fill(commands[name])
+    return parser, commands
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Lines as written, and options in two columns, no wider than the pages that are printed."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        width = min(shutil.get_terminal_size().columns, _WIDTH) - 2
+        super().__init__(prog, **{"max_help_position": _OPTION_WIDTH, "width": width, **options})
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors say what may have been meant."""
+
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Remember what was given, for the hints."""
+        self._given = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage, what is wrong, and what may have been meant; stop."""
+        hints = "".join(f"\nDid you mean {meant} instead of {given}?" for given, meant in self._meant(message))
+        self.exit(2, f"{self.format_usage()}{self.prog}: error: {message}{hints}\nSee {self.prog} --help\n")
+
+    def _meant(self, message: str) -> list[tuple[str, str]]:
+        """Return what was given and is unknown, beside the known name that it resembles."""
+        known = list(self._option_string_actions)
+        unknown = [word.split("=")[0] for word in self._given if word.startswith("--")]
+        unknown = [word for word in dict.fromkeys(unknown) if word not in known]
+        if "invalid choice" in message:
+            # The command is misspelt: options are not this parser's.
+            known = [name for action in self._actions for name in (action.choices or ())]
+            unknown = [word for word in self._given if not word.startswith("-")][:1]
+        close = ((word, get_close_matches(word, known, n=1)) for word in unknown)
+        return [(word, found[0]) for word, found in close if found]
+
+
+class _Version(argparse.Action):
+    """Print the version; looked up only when asked for, for it is slow."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, say: Callable[[str], None], **_: object) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help="print the version and stop")
+        self._say = say
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        self._say(f"softlabel {version('softlabel')}")
+        parser.exit()
+
+
+def _fill_demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which patients (default: 0)")
+    parser.add_argument("--output", metavar="FILE", help="also write the patients to a .csv or .parquet file")
+
+
+def _fill_check(parser: argparse.ArgumentParser) -> None:
+    _add_files(parser)
+    _add_roles(parser, required=False)
+    _add_controls(parser.add_argument_group("how controls enter"))
+    group = parser.add_argument_group("weights and missing values")
+    _add_weights(group)
+    _add_missing(group)
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the page")
+    _add_running(output)
+
+
+def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
+    _add_files(parser)
+    _add_roles(parser, required=True)
+    controls = parser.add_argument_group("how controls enter")
+    _add_controls(controls)
+    controls.add_argument(
+        "--basis", metavar="NAME", help="numeric controls as spline, bspline or linear (default: spline)"
+    )
+    controls.add_argument(
+        "--learner", nargs="+", metavar="NAME", help="regress on them by ridge, forest or boosting instead"
+    )
+    _add_estimates(parser.add_argument_group("estimates"))
+    errors = parser.add_argument_group("errors, weights and folds")
+    _add_errors(errors)
+    _add_weights(errors)
+    _add_missing(errors)
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the summary")
+    _add_running(output)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("data")
+    group.add_argument("files", nargs="+", metavar="FILE", help="Parquet or CSV files (globs too), read as one table")
+
+
+def _add_roles(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    add = parser.add_argument_group("roles of columns").add_argument
+    add("--outcome", required=required, metavar="COLUMN", help="what the group is thought to change")
+    add("--score", required=required, metavar="COLUMN", help="predicted probability of the group, 0 to 1")
+    add("--group", metavar="COLUMN", help="0, 1, or empty where unknown; leave out if never known")
+    add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
+    add("--weights", metavar="COLUMN", help="weights of the rows")
+    add("--cluster", metavar="COLUMN", help="rows with the same value may depend on each other")
+    add("--id", metavar="COLUMN", help="deal rows to folds by this column, not by all values")
+
+
+def _add_controls(group: argparse._ArgumentGroup) -> None:
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--controls", nargs="*", default=(), metavar="COLUMN", help="what to control for")
+    either.add_argument(
+        "--formula",
+        metavar="TERMS",
+        help='the same, saying how each enters: "age + C(region) + bs(income) + age:female"',
+    )
+
+
+def _add_estimates(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    at = f"default: {' '.join(f'{t:g}' for t in THRESHOLDS)}"
+    within = f"default: {' '.join(f'{t:g}' for t in CONFIDENT)}"
+    add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help=f"where to threshold ({at})")
+    add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help=f"confident sets ({within})")
+    add("--rule", default="paper", metavar="NAME", help=f"which gives the verdict: {', '.join(RULES)} (default: paper)")
+    add(
+        "--kappa-tolerance",
+        type=float,
+        default=0.05,
+        metavar="D",
+        help="kappa is far from one if its interval lies outside 1 +- D (default: 0.05)",
+    )
+
+
+def _add_errors(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--level", type=float, default=0.95, metavar="L", help="of confidence intervals (default: 0.95)")
+    add("--covariance", default="HC3", metavar="NAME", help="of the supervised estimate, HC0 to HC3 (default: HC3)")
+    add("--folds", type=_folds, default=5, metavar="N|none", help="for cross-fitting (default: 5)")
+    add("--seed", type=int, default=0, metavar="N", help="of the dealing to folds (default: 0)")
+
+
+def _add_weights(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--weight-type",
+        default="sampling",
+        metavar="TYPE",
+        help="sampling: cases a row stands for; frequency: copies of it (default: sampling)",
+    )
+
+
+def _add_missing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--missing",
+        default="raise",
+        metavar="HOW",
+        help="raise, or drop incomplete rows and count them (default: raise)",
+    )
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="say on stderr how far it is (default: on a terminal, if it takes long)",
+    )
+    group.add_argument("--threads", type=int, metavar="N", help="threads over batches (default: one per core)")
+
+
+def _folds(text: str) -> int | None:
+    if text == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor none") from None
