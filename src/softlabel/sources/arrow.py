@@ -123,13 +123,13 @@ def _convert(values: Any) -> pa.ChunkedArray:
     if is_a(values, "polars", "Series") and str(values.dtype) == "Object":
         # Polars would export the addresses of the objects, which pass for data.
         raise TypeError("a Polars Object column has no Arrow form")
+    if is_a(getattr(values, "dtype", None), "pandas", "SparseDtype"):
+        values = values.to_numpy()
     if hasattr(values, "__arrow_c_stream__"):
         return pa.chunked_array(values)
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__getitem__"):
         # Arrow would take the letters, the keys, or whatever an iterator gives once.
         raise TypeError(f"a {type(values).__name__}, not a one-dimensional array")
-    if is_a(getattr(values, "dtype", None), "pandas", "SparseDtype"):
-        values = values.to_numpy()
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     if kind in ("c", "V"):
         # Arrow would call it by a number.

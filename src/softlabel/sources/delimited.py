@@ -151,8 +151,7 @@ class DelimitedFile:
             if "unexpected end" in str(error) or "field larger" in str(error):
                 raise SourceError(
                     expected=f"every quote in {self.path} to be closed",
-                    found=f"one in the row from line {last:,} that is not, so that {rows:,} rows were read from "
-                    f"{counted.lines:,} lines",
+                    found=f"one in the row from line {last:,} that is not, which takes the lines after it for text",
                     fix="Close the quote or leave it out; write a quote inside a text twice",
                 ) from error
 
