@@ -30,7 +30,7 @@ _ID_NAME = re.compile(r"(^|_)(id|uuid|key|index|no|nr)($|_)|number$|[a-z]ID$|[a-
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What some rows of one column hold; a commutative monoid but for the examples, which are the first seen.
+    """What some rows of one column hold; states merge in any grouping, ``examples`` are the first values seen.
 
     ``distinct`` is ``None`` once there are more than `MANY` values, or where values cannot be compared.
     """
@@ -129,8 +129,15 @@ def facts(name: str, kind: pa.DataType, seen: Seen, role: str) -> ColumnFacts:
         distinct=None if seen.distinct is None else len(seen.distinct),
         low=seen.low if some else None,
         high=seen.high if some else None,
-        examples=", ".join(seen.examples),
+        examples=", ".join(_examples(seen)),
     )
+
+
+def _examples(seen: Seen) -> tuple[str, ...]:
+    """Return some values that are no numbers; where all are known, the same ones however rows were cut."""
+    if not seen.examples or seen.distinct is None:
+        return seen.examples
+    return tuple(dict.fromkeys(map(_short, sorted(seen.distinct, key=str))))[:_EXAMPLES]
 
 
 def _type_name(kind: pa.DataType) -> str:
@@ -161,7 +168,8 @@ def roles_of(kind: pa.DataType, seen: Seen) -> tuple[str, ...]:
             # An outcome is known in every row: one that is missing in some would have them left out.
             ("outcome", not (binary and seen.missing)),
             ("control", True),
-            ("id", seen.whole and (count is None or count > MAX_LEVELS)),
+            ("id", many := seen.whole and (count is None or count > MAX_LEVELS)),
+            ("cluster", many),
         ]
         return tuple(role for role, can in found if can)
     if not is_category(kind):

@@ -44,7 +44,19 @@ def as_call(function: str, options: Mapping[str, Any], *, labelled: bool = False
     >>> " ".join(as_call("diagnose", {"outcome": "days", "controls": ("age", "sex"), "id": None}))
     "softlabel.diagnose(data, outcome='days', controls=['age', 'sex'])"
     """
-    given = {name: value for name, value in options.items() if value is not None and value != ()}
-    shown = [f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in given.items()]
-    arguments = ["data", *shown, *(["labelled=labelled"] if labelled else [])]
-    return tuple(f"softlabel.{function}({', '.join(arguments)})".split(" "))
+    arguments = [["data"]]
+    for name, value in options.items():
+        if value is None or value == ():
+            continue
+        if isinstance(value, tuple):
+            # A word for each name, which may have spaces of its own.
+            *some, last = map(repr, value)
+            first, *rest = [*(f"{one}," for one in some), f"{last}]"]
+            arguments.append([f"{name}=[{first}", *rest])
+        else:
+            arguments.append([f"{name}={value!r}"])
+    if labelled:
+        arguments.append(["labelled=labelled"])
+    words = [word for *some, last in arguments for word in (*some, f"{last},")]
+    words[-1] = words[-1].removesuffix(",") + ")"
+    return (f"softlabel.{function}({words[0]}", *words[1:])

@@ -50,13 +50,15 @@ def _shown(name: str) -> str:
 
 
 def notes(study: Study, plan: Plan, found: Found, setting: Setting | None) -> tuple[Note, ...]:
-    """Return everything to know that does not stop a diagnosis."""
+    """Return everything to know that does not stop a diagnosis; nothing without a setting, where other things do."""
+    if setting is None:
+        return ()
     return (
         *_row_notes(study, found.tally),
         *_value_notes(found),
         *_control_notes(plan, found),
         *_cluster_notes(study, found),
-        *([] if setting is None else _size_notes(setting)),
+        *_size_notes(setting),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from softlabel.checking.records import Checkup, ColumnFacts, Counts
@@ -48,7 +49,7 @@ def _rows(c: Checkup) -> str:
                 f"{kept:,} of {c.counts.rows:,}."
             )
         )
-    if c.counts.clusters is not None:
+    if c.counts.clusters is not None and c.counts.unlabelled:
         lines.append(wrapped(_clusters(c.counts)))
     # Where values cannot be, folds and columns would be those of what happens to be left.
     if c.counts.unlabelled and c.estimators.rows:
@@ -59,7 +60,7 @@ def _rows(c: Checkup) -> str:
 def _kinds(s: Counts) -> str:
     zeros, ones = s.labelled_by_class
     labelled = f", {s.labelled:,} labelled ({ones:,} in the group, {zeros:,} not)" if s.labelled else ", none labelled"
-    whole = "" if s.unlabelled + s.labelled == s.rows else "fit to use: "
+    whole = "" if s.unlabelled + s.labelled == s.rows else "fit to use as they are: "
     return f"{whole}{s.unlabelled:,} unlabelled{labelled}"
 
 
@@ -251,4 +252,15 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequen
             cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
         ]
         start = "   ".join(cells[:-1]) + "   "
-        yield from wrapped(line[-1], indent=start, hang="").replace("\n" + start, "\n" + " " * len(start)).splitlines()
+        last = cells[-1] if len(cells) - 1 in right else line[-1]
+        if not last:
+            yield start.rstrip()
+            continue
+        yield from _beside(start, last)
+
+
+def _beside(start: str, text: str) -> list[str]:
+    """Return a text to the right of the start of its line, in as many lines as it takes."""
+    room = WIDTH - len(start)
+    lines = textwrap.wrap(text, room) if len(text) > room > 0 else [text]
+    return [f"{start if i == 0 else ' ' * len(start)}{part}" for i, part in enumerate(lines)]
