@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from softlabel.cli.pages import CHECK, CHECK_EPILOG, DEMO, DEMO_EPILOG, DIAGNOSE, DIAGNOSE_EPILOG, MAIN, MAIN_EPILOG
 from softlabel.decision import RULES
 from softlabel.diagnose import CONFIDENT, THRESHOLDS
 
@@ -17,69 +18,6 @@ __all__ = ["build", "parse"]
 # As wide as the pages that are printed.
 _WIDTH = 96
 _OPTION_WIDTH = 28
-
-_MAIN = """\
-The effect of a group that is seen only through a classifier's score: what
-thresholding the score costs, and which estimate to use."""
-
-_MAIN_EPILOG = """\
-For example:
-  softlabel demo --output clinic.csv     make up a hospital, and diagnose it
-  softlabel check clinic.csv             see what its columns could be
-  softlabel diagnose clinic.csv --outcome days_in_hospital --group delirium \\
-    --score p_delirium --controls age frailty emergency
-
-softlabel COMMAND --help has the options of a command, and more examples."""
-
-_DEMO = """\
-Diagnose a simulated hospital study, and compare with the truth it was made
-with: 600 patients whose charts were reviewed, 40,000 with a score alone."""
-
-_DEMO_EPILOG = """\
-For example:
-  softlabel demo
-  softlabel demo --seed 1 --output clinic.csv
-
-What is printed: the story, what the usual threshold would have cost, and the
-page that diagnose prints; with --output also the command that prints it."""
-
-_CHECK = """\
-Say what the data can and cannot answer before anything is estimated: name the
-files alone to see what each column could be, and the roles to see which
-estimates are possible. Everything that diagnose would stop at is listed."""
-
-_CHECK_EPILOG = """\
-For example:
-  softlabel check visits.parquet
-  softlabel check visits.parquet --outcome days --group sick --score p \\
-    --controls age sex region
-
-What is printed: the verdict, the rows and what is missing, the columns, the
-rows above each threshold, which estimators are possible, what to run next.
-Exit codes: 0 diagnose can run, 1 the data cannot answer, 2 a wrong call."""
-
-_DIAGNOSE = """\
-Estimate the effect of a group that is known on some rows and scored on all.
-The files come first, so that no option takes them for its own."""
-
-_DIAGNOSE_EPILOG = """\
-For example:
-  softlabel diagnose visits.parquet --outcome days --group sick --score p \\
-    --controls age sex
-  softlabel diagnose "visits-*.csv" --labelled charts.csv --outcome days \\
-    --group sick --score p --formula "bs(age) + C(region) + sex:region"
-  softlabel diagnose visits.parquet --outcome days --group sick --score p \\
-    --cluster hospital --missing drop --json diagnosis.json
-
-What is printed:
-  Verdict               which estimate to use, and why
-  Data                  which rows entered, and how the controls did
-  Effect                supervised (the labels alone) and soft (the score)
-  Threshold             kappa, the share of the effect that a threshold keeps;
-                        hard, which aims at it; de-attenuated, hard over kappa
-  Confident rows only   the same where the score is above t or below 1 - t
-  Notes                 what to know before using a number
-Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""
 
 
 def parse(arguments: Sequence[str] | None, say: Callable[[str], None]) -> argparse.Namespace:
@@ -96,8 +34,8 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
     parser = _Parser(
         prog="softlabel",
         usage="softlabel COMMAND [options]",
-        description=_MAIN,
-        epilog=_MAIN_EPILOG,
+        description=MAIN,
+        epilog=MAIN_EPILOG,
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
@@ -105,14 +43,14 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, line, usage, description, epilog, fill in (
-        ("demo", "a hospital study from table to verdict, on simulated patients", "", _DEMO, _DEMO_EPILOG, _fill_demo),
-        ("check", "what the data can and cannot answer", " FILE ...", _CHECK, _CHECK_EPILOG, _fill_check),
+        ("demo", "a hospital study from table to verdict, on simulated patients", "", DEMO, DEMO_EPILOG, _fill_demo),
+        ("check", "what the data can and cannot answer", " FILE ...", CHECK, CHECK_EPILOG, _fill_check),
         (
             "diagnose",
             "files in, verdict out",
             " FILE ... --outcome COLUMN --score COLUMN",
-            _DIAGNOSE,
-            _DIAGNOSE_EPILOG,
+            DIAGNOSE,
+            DIAGNOSE_EPILOG,
             _fill_diagnose,
         ),
     ):
