@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softlabel.diagnostics.attenuation import confident_table, kappa_table
+from softlabel.diagnostics.concentration import concentration_notes
 from softlabel.estimators.labels import confident_counts, hard_counts
 from softlabel.estimators.supervised import SupervisedFit, independent_controls
 from softlabel.folds import hash_rows
@@ -53,6 +54,7 @@ def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) 
         *_reversed_notes(analysis),
         *_repeat_notes(analysis, run.rule),
         *_cluster_notes(run),
+        *concentration_notes(analysis, run.labelled),
         *_control_notes(redundant_controls(run)),
         *_labelled_notes(run),
         *_kappa_notes(analysis, level),

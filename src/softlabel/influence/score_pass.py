@@ -8,7 +8,7 @@ from functools import reduce
 
 from softlabel.folds import RowCheck, hash_rows
 from softlabel.influence.points import Points
-from softlabel.influence.scores import Residuals, confident_sums, core_sums, hard_sums, residuals
+from softlabel.influence.scores import Residuals, confident_sums, core_sums, hard_sums, residuals, share_sums
 from softlabel.influence.sums import InfluenceSums
 from softlabel.moments.design import Design
 from softlabel.moments.kernel import sorted_blocks
@@ -24,6 +24,7 @@ ACCUMULATORS: Mapping[str, Accumulator] = {
     "core": core_sums,
     "hard": hard_sums,
     "confident": confident_sums,
+    "shares": share_sums,
 }
 
 

@@ -26,7 +26,7 @@ from softlabel.moments.design import Design
 from softlabel.moments.kernel import Block
 from softlabel.nuisances import LinearNuisances
 
-__all__ = ["Residuals", "confident_sums", "core_sums", "hard_sums", "residuals"]
+__all__ = ["Residuals", "confident_sums", "core_sums", "hard_sums", "residuals", "share_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +108,19 @@ def hard_sums(res: Residuals, at: Points) -> InfluenceSums:
 def confident_sums(res: Residuals, at: Points) -> InfluenceSums:
     """Return the sums of (hard, κ, de-attenuated) within every confident set."""
     return _label_sums(res.b_c, res.a_c, res.r_c, at.confident, [], res)
+
+
+def share_sums(res: Residuals, at: Points) -> InfluenceSums:  # noqa: ARG001  (an accumulator like the others)
+    """Return the sums of (1, |a|², |b|² at every threshold, |b|² in every confident set), each (1, n).
+
+    With them, how many clusters or rows decide an estimate. Nothing is summed where all rows count alike.
+    """
+    if res.cluster is None and (res.weight is None or res.frequency):
+        g = np.empty((0, 1, len(res.r)))
+    else:
+        squares = [np.square(v).sum(axis=-2)[..., None, :] for v in (res.a, res.b, res.b_c)]
+        g = np.concatenate([np.ones((1, 1, len(res.r))), squares[0][None], *squares[1:]])
+    return influence_sums(g, np.zeros((len(g), 0, 0)), res.weight, res.cluster, frequency=res.frequency)
 
 
 def _label_sums(b: Floats, a: Floats, r: Floats, at: LabelPoints, extra: list[Floats], res: Residuals) -> InfluenceSums:

@@ -129,6 +129,16 @@ class InfluenceSums:
         product *= (count / np.maximum(count - 1, 1))[:, None, None]
         return product
 
+    @property
+    def effective(self) -> Floats:
+        """(Σ w g)² / Σ (Σ w g)², (B,), of sums of one g that is not negative: how many equal terms would do as much.
+
+        Terms are clusters, or rows where each is its own. Of g = 1 over weighted rows it is Kish's (1965) sample size;
+        of b² the clusters that decide a slope (Carter, Schnepel & Steigerwald 2017).
+        """
+        squares = self.meat[:, 0, 0] if self.clusters is None else np.square(self._by_cluster()[:, :, 0]).sum(axis=0)
+        return np.divide(self.moment[:, 0] ** 2, squares, out=np.zeros(len(squares)), where=squares > 0)
+
     def _by_cluster(self) -> Floats:
         """Return Σ w g by cluster, (G, B, m)."""
         assert self.clusters is not None  # noqa: S101  (asked for only where there are clusters)
