@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
-from softlabel import Basis, DataError, Diagnosis, InputError, diagnose
+from softlabel import Basis, DataError, Diagnosis, InputError, SourceChanged, diagnose
 from tests.diagnosed import WARDS, beside, cluster_folds, differing, drawn, id_folds, numbers, rows_of, unlabelled
 
 Floats = NDArray[Any]
@@ -236,3 +237,23 @@ def test_labelled_rows_are_none_of_the_learners_business() -> None:
     assert d.estimate("supervised") == plain.estimate("supervised")
     assert d.sample.fingerprint == plain.sample.fingerprint
     assert numbers(d)[".sample.columns.0"] == "age"
+
+
+def test_rows_that_change_after_the_look_are_seen() -> None:
+    # With a category the rows are looked at before they are read: a query that draws anew is no table.
+    connection = duckdb.connect()
+    connection.register("source", pa.table(TABLE))
+    connection.execute("create table kept as from source")
+    drawn_anew = connection.sql("select * replace (frailty + random() as frailty) from kept")
+    with pytest.raises(SourceChanged, match="every reading"):
+        _diagnose(drawn_anew, learner=LinearRegression(), controls=["ward", "frailty"])
+
+
+def test_notes_count_the_controls_columns_not_the_predictions() -> None:
+    # A learner of two controls predicts seven things; forty rows a prediction are not called few.
+    hidden = pa.table(TABLE).filter(pa.array(HIDDEN)).slice(0, 120)
+    found = {note.code for note in _diagnose(hidden, learner=LinearRegression(), group=None).notes}
+    assert "rows.few" not in found
+    few = _diagnose(hidden, learner=LinearRegression(), group=None, controls=["age", "frailty", "ward", "w"]).notes
+    (said,) = (note.message for note in few if note.code == "rows.few")
+    assert "for 7 columns" in said

@@ -224,8 +224,8 @@ def test_a_control_that_says_nothing_new_is_left_out_and_named() -> None:
 def test_every_parameter_is_covered_here() -> None:
     tested = {"data", "labelled", "thresholds", "confident", "basis", "covariance", "rule", "kappa_tolerance"}
     tested |= {"outcome", "group", "score", "controls", "folds", "seed", "id", "level", "missing", "threads"}
-    # In tests of their own: test_diagnose_weights.py, test_diagnose_learners.py.
-    tested |= {"weights", "weight_type", "cluster", "learner"}
+    # In tests of their own: test_diagnose_weights.py, test_diagnose_learners.py, cli/test_progress.py.
+    tested |= {"weights", "weight_type", "cluster", "learner", "progress"}
     assert set(inspect.signature(diagnose).parameters) - {"unknown"} == tested
 
 

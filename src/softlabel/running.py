@@ -109,12 +109,19 @@ def run_tables(
         return batch if dealing is None else dealing.apply(batch)
 
     if learners:
-        return _learnt(tables, read, plan, rule, design, dealing, learners, threads)
+        run = _learnt(tables, read, plan, rule, design, dealing, learners, threads)
+        _check_looked(look, run.check)
+        return run
     analysis = analyse(tables.chunks, read, design, rule, verify=study.verify, threads=threads)
-    if look.check.rows and not look.clusters.joined:  # joined clusters are other clusters than those looked at
-        check_unchanged(look.check, analysis.fit.check)
+    _check_looked(look, analysis.fit.check)
     labelled = _laid_out(joined(analysis.fit.labelled, len(plan.controls)), basis)
     return Run(tables.name, analysis, basis, labelled, rule, analysis.fit.check, dealing)
+
+
+def _check_looked(look: LookState, later: RowCheck) -> None:
+    """Raise unless the rows that were looked at, if any, are those that were read after."""
+    if look.check.rows and not look.clusters.joined:  # joined clusters are other clusters than those looked at
+        check_unchanged(look.check, later)
 
 
 def _learnt(

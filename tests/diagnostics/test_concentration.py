@@ -153,3 +153,25 @@ def test_a_side_of_few_equal_weights_is_named() -> None:
     d = _diagnose(data, weights="w", thresholds=(0.3, 0.7))
     (said,) = (note.message for note in d.notes if note.code == "threshold.unequal_weights")
     assert "at 0.7" in said
+
+
+def test_confident_sets_too_small_for_the_columns_are_said() -> None:
+    data = _lognormal(0.0)
+    options: dict[str, Any] = {"basis": sl.Basis(knots=20, ridge=0), "thresholds": (), "confident": (0.6, 0.88)}
+    d = _diagnose(data, **options)
+    sizes = {row.threshold: row.n_confident for row in d.kappa_confident}
+    assert 100 < sizes[0.88] < 20 * 20 < sizes[0.6]
+    (said,) = (note.message for note in d.notes if note.code == "confident.few_for_columns")
+    assert f"for 20 columns of the regressions ({sizes[0.88]} at 0.88)" in said
+    assert "confident.few_for_columns" not in _codes(_diagnose(data, **{**options, "basis": "linear"}))
+
+
+def test_a_score_is_called_reversed_by_weighted_means() -> None:
+    # Of labelled rows with the score the right way round and the wrong way round, the heavier decide.
+    data = _lognormal(0.0)
+    shown = np.flatnonzero(~np.isnan(data["g"]))
+    right = np.arange(len(shown)) < 200
+    data["p"][shown] = np.where(right == (data["g"][shown] == 1), 0.7, 0.3)
+    assert "score.reversed" not in _codes(_diagnose(data, group="g"))
+    data["w"][shown] = np.where(right, 1.0, 10.0)
+    assert "score.reversed" in _codes(_diagnose(data, group="g", weights="w"))

@@ -48,7 +48,7 @@ def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) 
     analysis = run.analysis
     return (
         *_sample_notes(analysis.fit.tally),
-        *_score_notes(analysis),
+        *_score_notes(analysis, 1 + len(run.basis.columns)),
         *_outcome_notes(analysis),
         *_difference_notes(soft, supervised, run),
         *_reversed_notes(analysis),
@@ -59,6 +59,7 @@ def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) 
         *_labelled_notes(run),
         *_kappa_notes(analysis, level),
         *_few_notes(analysis),
+        *_crowded_notes(analysis, 1 + len(run.basis.columns)),
     )
 
 
@@ -127,7 +128,7 @@ def _cluster_notes(run: Run) -> list[Note]:
     return found
 
 
-def _score_notes(analysis: Analysis) -> list[Note]:
+def _score_notes(analysis: Analysis, columns: int) -> list[Note]:
     found = []
     if not analysis.fit.tally.unsure:
         found.append(
@@ -136,11 +137,11 @@ def _score_notes(analysis: Analysis) -> list[Note]:
                 "Every score is 0 or 1: a label, not a probability. kappa is one by construction, and soft is hard",
             )
         )
-    if analysis.n < max(_FEW, _ROWS_PER_COLUMN * analysis.design.d):
+    if analysis.n < max(_FEW, _ROWS_PER_COLUMN * columns):
         found.append(
             Note(
                 "rows.few",
-                f"Only {analysis.n} unlabelled rows for {analysis.design.d} columns of the regressions: standard "
+                f"Only {analysis.n} unlabelled rows for {columns} columns of the regressions: standard "
                 "errors are too small to trust",
             )
         )
@@ -210,12 +211,12 @@ def _shared_covariance(fit: SupervisedFit, run: Run) -> float:
 def _reversed_notes(analysis: Analysis) -> list[Note]:
     means = []
     for group in (0, 1):
-        scores = [piece.score[0, piece.group == group] for piece in analysis.fit.labelled]
-        seen = [values[~np.isnan(values)] for values in scores]
-        both = np.concatenate(seen) if seen else np.empty(0)
-        if len(both) < _FEW_LABELS:
+        chosen = [(piece, (piece.group == group) & ~np.isnan(piece.score[0])) for piece in analysis.fit.labelled]
+        seen = np.concatenate([piece.score[0, rows] for piece, rows in chosen] or [np.empty(0)])
+        weight = [np.ones(rows.sum()) if piece.weight is None else piece.weight[rows] for piece, rows in chosen]
+        if len(seen) < _FEW_LABELS:
             return []
-        means.append(float(both.mean()))
+        means.append(float(np.average(seen, weights=np.concatenate(weight))))
     if means[1] >= means[0]:
         return []
     return [
@@ -332,6 +333,28 @@ def _few_notes(analysis: Analysis) -> list[Note]:
                 )
             )
     return found
+
+
+def _crowded_notes(analysis: Analysis, columns: int) -> list[Note]:
+    """Return a note where all rows are enough for the columns of the regressions, but those of a confident set not."""
+    least = _ROWS_PER_COLUMN * columns
+    if analysis.n < least:
+        return []
+    counts = zip(analysis.design.partition.confident, confident_counts(analysis), strict=True)
+    listed = ", ".join(
+        f"{count.n} at {t:g}"
+        for t, count in counts
+        if min(count.above, count.n - count.above) >= _FEW and count.n < least
+    )
+    if not listed:
+        return []
+    return [
+        Note(
+            "confident.few_for_columns",
+            f"Confident sets of few rows for {columns} columns of the regressions ({listed}): standard errors there "
+            "are too small to trust",
+        )
+    ]
 
 
 def _beyond(ci_high: float | None, bound: float, cause: str) -> str:
