@@ -75,3 +75,13 @@ def test_a_process_without_a_stdout_is_no_traceback(visits: str) -> None:
     done = _process("diagnose", visits, *ROLES, stdout=None, preexec_fn=lambda: os.close(1))
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+def test_a_process_that_stops_on_a_csv_file_ends_by_itself(tmp_path: Path) -> None:
+    # Arrow reads ahead on threads of its own: one that were inside Python when the program ends would abort it.
+    rows = "".join(f"{i % 7},{(i % 10) / 10},{i % 2}\n" for i in range(60_000))
+    path = tmp_path / "late.csv"
+    path.write_text("y,p,g\n" + rows * 3 + "1,1.5,0\n")
+    done = [_process("diagnose", str(path), "--outcome", "y", "--score", "p", "--group", "g") for _ in range(4)]
+    assert [one.returncode for one in done] == [1] * 4
+    assert all("to lie in [0, 1]" in one.stderr and "abort" not in one.stderr for one in done)

@@ -158,3 +158,17 @@ def test_copies_are_noted_whatever_the_folds() -> None:
         assert "180 hold 60 distinct ones" in message(d, "rows.repeat_labelled")
     plain = sl.diagnose(once, outcome="y", group="g", score="p")
     assert not any(code.startswith("rows.repeat") for code in codes(plain))
+
+
+def test_a_confident_set_of_few_rows_for_its_controls_gives_a_reason_and_no_error() -> None:
+    # With six rows for each column errors were half of what they should be; two scores in three hundred are confident.
+    rng = np.random.default_rng(4)
+    p = np.concatenate([rng.uniform(0.2, 0.8, 2_000), rng.uniform(0.0, 0.04, 9), rng.uniform(0.96, 1.0, 10)])
+    data = {"p": p, "y": p + rng.normal(size=len(p)), **{f"x{j}": rng.normal(size=len(p)) for j in range(2)}}
+    options: dict[str, Any] = {"outcome": "y", "score": "p", "basis": "linear", "confident": (0.95,), "folds": None}
+    few = sl.diagnose(data, controls=["x0", "x1"], **options).estimate("confident", threshold=0.95)
+    assert (
+        few.reason
+        == "19 rows within the confident set are too few for 3 coefficients and a standard error: 30 are the least"
+    )
+    assert sl.diagnose(data, controls=[], **options).estimate("confident", threshold=0.95).std_error is not None

@@ -233,3 +233,11 @@ def test_states_of_the_fit_pass_merge() -> None:
     none = fit_batch(batch(rows.only(np.arange(0))), DESIGN)
     assert none.moments.rows == 0
     same(whole.merge(none).moments, whole.moments, atol=0)
+
+
+def test_a_flipped_bit_is_noticed() -> None:
+    data = bytearray(CellMoments.empty(DESIGN).to_bytes())
+    at = data.index(bytes(64))  # within the zeros of some array
+    data[at + 32] ^= 1
+    with pytest.raises(StateError, match="checksum"):
+        CellMoments.from_bytes(bytes(data))

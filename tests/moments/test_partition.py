@@ -160,3 +160,9 @@ def test_order_of_thresholds_does_not_matter() -> None:
 def test_thresholds_that_cannot_be(thresholds: list[float], confident: list[float]) -> None:
     with pytest.raises(InputError):
         Partition.of(thresholds, confident)
+
+
+def test_codes_know_the_score_to_a_hundredth() -> None:
+    # Whatever the thresholds: what is summed by code can be drawn and bounded by code.
+    edges = Partition.of((0.515,), ()).edges
+    assert edges.tolist() == sorted([*(k / 100 for k in range(1, 100)), 0.515])

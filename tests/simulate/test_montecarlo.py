@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -296,11 +297,18 @@ def test_numbers_of_every_kind_become_floats() -> None:
     assert [type(value) for value in row[:4]] == [float] * 4
 
 
-def test_names_must_not_change(tmp_path: Path) -> None:
-    def experiment(_: np.random.Generator) -> dict[str, float]:
-        return {"x": 1.0} if calls.pop() else {"y": 1.0}
+class Changing:
+    """Returns other names the third time."""
 
-    calls = [0, 1, 1]
+    calls: ClassVar[list[int]] = []
+
+    def __call__(self, _: np.random.Generator) -> dict[str, float]:
+        return {"x": 1.0} if self.calls.pop() else {"y": 1.0}
+
+
+def test_names_must_not_change(tmp_path: Path) -> None:
+    experiment = Changing()
+    experiment.calls[:] = [0, 1, 1]
     with pytest.raises(DataError, match="the names x; found replication 2 with y"):
         run(experiment, 3, resume=tmp_path / "run.jsonl")
     assert (tmp_path / "run.jsonl").read_text().count('"y"') == 0
@@ -350,3 +358,15 @@ def test_names_tell_experiments_apart() -> None:
     assert experiment_name(design) == f"softlabel.simulate.paper.{design!r}"
     assert experiment_name(design.sample) == f"softlabel.simulate.paper.{design!r}.sample"
     assert experiment_name(PaperDesign(0.2).sample) != experiment_name(PaperDesign(0.3).sample)
+
+
+def test_an_experiment_without_a_name_of_its_own_cannot_be_resumed(tmp_path: Path) -> None:
+    # Two of them would share a name, and the second would be given the first one's results.
+    def local(rng: np.random.Generator) -> dict[str, float]:
+        return {"value": rng.random()}
+
+    for nameless in (local, lambda rng: {"value": rng.random()}, partial(local)):
+        assert run(nameless, 2, seed=1).replications == 2
+        with pytest.raises(InputError, match="top level"):
+            run(nameless, 2, seed=1, resume=tmp_path / "ledger.jsonl")
+    assert not (tmp_path / "ledger.jsonl").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -23,6 +24,15 @@ class _Packet(msgspec.Struct):
     kind: str
     design: str
     arrays: dict[str, _Array]
+    check: int
+
+
+def _check(arrays: Mapping[str, _Array]) -> int:
+    """Return a checksum of every array's bytes, in the order of their names."""
+    check = 0
+    for name in sorted(arrays):
+        check = zlib.crc32(arrays[name].data, check)
+    return check
 
 
 def pack(kind: str, design: str, arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
@@ -31,7 +41,7 @@ def pack(kind: str, design: str, arrays: Mapping[str, NDArray[np.generic]]) -> b
     for name, array in arrays.items():
         little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         packed[name] = _Array(little.dtype.str, array.shape, little.tobytes())
-    return msgspec.msgpack.encode(_Packet(kind, design, packed))
+    return msgspec.msgpack.encode(_Packet(kind, design, packed, _check(packed)))
 
 
 def unpack(kind: str, data: bytes, names: Sequence[str]) -> tuple[str, dict[str, NDArray[np.generic]]]:
@@ -49,6 +59,12 @@ def unpack(kind: str, data: bytes, names: Sequence[str]) -> tuple[str, dict[str,
             expected=f"the bytes of {kind}",
             found=f"{packet.kind} with {', '.join(packet.arrays)}",
             fix="Read each state with its own class",
+        )
+    if packet.check != _check(packet.arrays):
+        raise StateError(
+            expected=f"the bytes of {kind} as they were written",
+            found="others: the checksum differs",
+            fix="Send or compute them again",
         )
     arrays = {name: np.frombuffer(a.data, dtype=a.dtype).reshape(a.shape) for name, a in packet.arrays.items()}
     return packet.design, arrays

@@ -10,11 +10,11 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from softlabel.errors import DataError
+from softlabel.errors import DataError, InputError
 from softlabel.progress import Line, Progress
 from softlabel.simulate.arguments import whole
 from softlabel.simulate.ledger import Ledger, Values
-from softlabel.simulate.replication import Chunk, Experiment, Failure, experiment_name, replicate_chunk
+from softlabel.simulate.replication import Chunk, Experiment, Failure, experiment_name, has_a_name, replicate_chunk
 from softlabel.simulate.summary import MonteCarlo
 from softlabel.simulate.workers import parallel, serial
 
@@ -51,7 +51,8 @@ def run(
     resume
         A file that finished replications are appended to, as JSON lines. A rerun continues where it
         stopped, also with more replications or another number of workers; a file of another seed,
-        experiment or version is refused with a `StateError`.
+        experiment or version is refused with a `StateError`, and so is, with an `InputError`, a lambda or
+        a function within another, whose name does not say what it does.
 
     Returns
     -------
@@ -79,6 +80,12 @@ def run(
     replications = whole("replications", replications, least=1)
     seed, workers = whole("seed", seed), whole("workers", workers, least=1)
     name = experiment_name(experiment)
+    if resume is not None and not has_a_name(experiment):
+        raise InputError(
+            expected="an experiment that its name tells from others, with resume=",
+            found=name,
+            fix="Define it at the top level of a module, and bind what varies with functools.partial",
+        )
     ledger = None if resume is None else Ledger(resume, seed=seed, experiment=name)
     done = {} if ledger is None else ledger.open()
     todo = [index for index in range(replications) if index not in done]

@@ -14,7 +14,7 @@ from softlabel.errors import DataError
 from softlabel.simulate.arguments import whole
 from softlabel.simulate.ledger import Values
 
-__all__ = ["Chunk", "Experiment", "Failure", "experiment_name", "replicate_chunk", "replicate_one"]
+__all__ = ["Chunk", "Experiment", "Failure", "experiment_name", "has_a_name", "replicate_chunk", "replicate_one"]
 
 Experiment = Callable[[np.random.Generator], Mapping[str, float | None]]
 
@@ -100,6 +100,19 @@ def experiment_name(experiment: object) -> str:
     # The default repr holds an address, which differs in the next session.
     told = repr(experiment) if kind.__repr__ is not object.__repr__ else kind.__qualname__
     return f"{kind.__module__}.{told}"
+
+
+def has_a_name(experiment: object) -> bool:
+    """Return whether `experiment_name` tells it from all others: not so for a lambda, or a function within another.
+
+    Examples
+    --------
+    >>> has_a_name(replicate_one), has_a_name(lambda rng: {"value": rng.random()})
+    (True, False)
+    """
+    while isinstance(experiment, partial):
+        experiment = experiment.func
+    return "<" not in getattr(experiment, "__qualname__", "")
 
 
 def _replicate(experiment: Experiment, seed: int, index: int) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,29 +35,6 @@ _SIGNATURES = (
 )
 
 
-class _Counted:
-    """A file for Arrow to read, of which the quotes and line ends that went by are counted."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-        self.quotes = self.lines = 0
-        self.ended = False
-        self.closed = False
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
-        data: bytes = self.file.read(size)
-        self.quotes += data.count(b'"')
-        self.lines += data.count(b"\n")
-        self.ended = self.ended or size < 0 or len(data) < size
-        return data
-
-    def close(self) -> None:
-        """Close the file."""
-        self.closed = True
-        self.file.close()
-
-
 @dataclass(frozen=True, slots=True)
 class DelimitedFile:
     """A header line, then rows; types are read off the first megabyte and widened.
@@ -72,6 +49,8 @@ class DelimitedFile:
     path: str
     delimiter: str
     gzipped: bool
+    # Not empty once a whole reading found every quote closed: later readings need not count them again.
+    _closed: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def columns(self) -> list[str]:
         """Return the header."""
@@ -82,10 +61,10 @@ class DelimitedFile:
         names, filled = self._header()
         if not filled:
             return [pa.null() for _ in columns]
-        with reading(self.path, names), self._open(columns, {}, _LOOK_BYTES) as (reader, counted):
+        with reading(self.path, names), self._open(columns, {}, _LOOK_BYTES) as reader:
             first = reader.read_next_batch()
-            if counted.ended:
-                self._check_quotes(counted, first.num_rows)
+            if self._ends_within(_LOOK_BYTES):
+                self._check_quotes(first.num_rows)
         return [self._widened(name, array) for name, array in zip(columns, first.columns, strict=True)]
 
     def batches(self, schema: pa.Schema, rows: int) -> Iterator[pa.RecordBatch]:
@@ -95,12 +74,12 @@ class DelimitedFile:
             return
         types = {field.name: field.type for field in schema}
         seen = 0
-        with reading(self.path, names), self._open(schema.names, types, _READ_BYTES) as (reader, counted):
+        with reading(self.path, names), self._open(schema.names, types, _READ_BYTES) as reader:
             for block in reader:
                 seen += block.num_rows
                 for start in range(0, block.num_rows, rows):
                     yield block.slice(start, rows)
-            self._check_quotes(counted, seen)
+            self._check_quotes(seen)
 
     def _header(self) -> tuple[list[str], bool]:
         """Return the column names, and whether any row follows: Arrow refuses a file without one."""
@@ -132,14 +111,35 @@ class DelimitedFile:
             if start.startswith(signature):
                 raise SourceError(expected=f"UTF-8 text in {self.path}", found=kind, fix=fix)
 
-    def _check_quotes(self, counted: _Counted, rows: int) -> None:
+    def _ends_within(self, size: int) -> bool:
+        """Return whether the file has no more than so many bytes."""
+        with self._bytes() as file:
+            return len(file.read(size + 1)) <= size
+
+    def _bytes(self) -> Any:
+        # A file of our own, not one that Arrow reads through: its threads read ahead, and one that is still inside
+        # Python when the program ends takes the process down.
+        return gzip.open(self.path) if self.gzipped else Path(self.path).open("rb")
+
+    def _check_quotes(self, rows: int) -> None:
         """Raise if the file ends inside a quote, which has taken rows for text.
 
         Then quotes are odd in number and lines are more than rows. Both can be with a text of several lines and a
         lone inch mark, so the file is parsed again to know.
         """
-        if counted.quotes % 2 == 0 or counted.lines <= rows + 1:
+        if self._closed:
             return
+        quotes = lines = 0
+        with self._bytes() as file:
+            while block := file.read(_READ_BYTES):
+                quotes += block.count(b'"')
+                lines += block.count(b"\n")
+        if quotes % 2 and lines > rows + 1:
+            self._parse_strictly()
+        self._closed.append(True)
+
+    def _parse_strictly(self) -> None:
+        """Raise if the file ends inside a quote, and say in which line that quote is."""
         opener: Any = gzip.open if self.gzipped else open
         last = 1
         try:
@@ -156,14 +156,11 @@ class DelimitedFile:
                 ) from error
 
     @contextmanager
-    def _open(
-        self, columns: Sequence[str], types: dict[str, pa.DataType], block: int
-    ) -> Iterator[tuple[Any, _Counted]]:
+    def _open(self, columns: Sequence[str], types: dict[str, pa.DataType], block: int) -> Iterator[Any]:
         from pyarrow import csv as arrow_csv
 
-        counted = _Counted(pa.input_stream(self.path, compression="gzip" if self.gzipped else None))
         with arrow_csv.open_csv(
-            pa.PythonFile(counted, mode="r"),
+            pa.input_stream(self.path, compression="gzip" if self.gzipped else None),
             # One thread is as fast (the reader streams) and lets Arrow say which row it stumbled on.
             read_options=arrow_csv.ReadOptions(use_threads=False, block_size=block),
             parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
@@ -174,7 +171,7 @@ class DelimitedFile:
                 strings_can_be_null=True,
             ),
         ) as reader:
-            yield reader, counted
+            yield reader
 
     def _widened(self, column: str, array: pa.Array) -> pa.DataType:
         import pyarrow.compute as pc

@@ -126,6 +126,9 @@ def _check_copies(tally: Tally, group: str | None) -> None:
     for control, other in sorted(tally.pairs - tally.differ):
         if other == group and tally.positive in (0, tally.labelled):
             continue  # a constant that equals the only class there is: that there is one class says more
+        low, high = tally.extremes.get(control, (0.0, 1.0))
+        if low == high:
+            continue  # one row, or a constant beside an equal one: that it is constant says more
         raise DataError(
             expected=f"the control {control!r} to hold something else than {other!r}",
             found="the same value in every row",
