@@ -118,14 +118,9 @@ def why_not(
     if fewer < LEAST_ROWS:
         side = "above" if fewer == above else "not above"
         return f"{fewer} of {n:,} scores{where} {side} {threshold:g} are too few for a standard error"
-    if min(n - 1, train) <= columns:
+    if min(n - 1, train) <= columns or (where and n < _ROWS_PER_COLUMN * columns):
         return (
             f"{n} rows{where}, of which {train} fit the nuisances of some fold, are too few for {columns} coefficients"
-        )
-    if where and n < _ROWS_PER_COLUMN * columns:
-        return (
-            f"{n} rows{where} are too few for {columns} coefficients and a standard error: "
-            f"{_ROWS_PER_COLUMN * columns} are the least"
         )
     if left <= RANK_TOLERANCE * above / n * (1 - above / n):
         return f"the controls explain the hard label{where} completely"
