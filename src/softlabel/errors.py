@@ -86,14 +86,17 @@ class StateError(SoftlabelError, ValueError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return advice that names the closest known name, or lists what there is.
+    """Return advice that names the closest known name, capitals or not, or lists what there is.
 
     Examples
     --------
     >>> did_you_mean("scroe", ["y", "score"])
     "Did you mean 'score'? There are: 'y', 'score'"
+    >>> did_you_mean("REGION", ["age", "Region"])
+    "Did you mean 'Region'? There are: 'age', 'Region'"
     """
     names = list(known)
     shown = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
-    close = get_close_matches(name, names, n=1)
-    return (f"Did you mean {close[0]!r}? " if close else "") + f"There are: {shown or 'none'}"
+    folded = {known.casefold(): known for known in reversed(names)}
+    close = get_close_matches(name.casefold(), folded, n=1)
+    return (f"Did you mean {folded[close[0]]!r}? " if close else "") + f"There are: {shown or 'none'}"

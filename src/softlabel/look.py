@@ -26,6 +26,7 @@ __all__ = [
     "LookState",
     "RowSample",
     "Wanted",
+    "are_numbers",
     "check_levels",
     "look_batch",
 ]
@@ -162,8 +163,7 @@ class LookState:
         """Return the levels of each category in order, of names or of numbers; the first is the reference."""
         found = {}
         for control, names in self.levels.items():
-            numeric = all(names[key] == f"{key:.15g}" for key in names)
-            pairs = sorted(names.items(), key=lambda pair: pair[0] if numeric else pair[1])
+            pairs = sorted(names.items()) if are_numbers(names) else sorted(names.items(), key=lambda pair: pair[1])
             found[control] = Levels(tuple(key for key, _ in pairs), tuple(name for _, name in pairs))
         return found
 
@@ -203,15 +203,27 @@ def check_levels(control: str, names: Mapping[float, str]) -> Mapping[float, str
     """Return the levels; raise where there are too many."""
     if len(names) <= MAX_LEVELS:
         return names
-    some = sorted(names.values())[:_TOO_MANY]
-    numeric = all(_reads_as_number(name) for name in some)
+    numbers = are_numbers(names)
+    some = [names[key] for key in sorted(names)] if numbers else sorted(names.values())
+    some = some[:_TOO_MANY]
+    fix = "Group rare levels into one, use a coarser category, or leave it out and name it as cluster"
+    if all(_reads_as_number(name) for name in some):
+        fix = "These look like numbers: convert the column to numbers"
+    if numbers:
+        fix = (
+            "Leave C() or categories= out, and these numbers enter as a curve, in a formula by "
+            f"ns({control}); if they are codes, group them into fewer"
+        )
     raise DataError(
         expected=f"at most {MAX_LEVELS} levels in the category {control!r}",
         found=f"more, such as {', '.join(map(repr, some))}",
-        fix="These look like numbers: convert the column to numbers"
-        if numeric
-        else "Group rare levels into one, use a coarser category, or leave it out and name it as cluster",
+        fix=fix,
     )
+
+
+def are_numbers(names: Mapping[float, str]) -> bool:
+    """Return whether levels are called what they are: the column holds numbers, and no text."""
+    return all(name == f"{key:.15g}" for key, name in names.items())
 
 
 def _reads_as_number(text: str) -> bool:

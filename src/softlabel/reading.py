@@ -116,7 +116,31 @@ def typed_tables(study: Study, parts: Parts, passes: Passes | None = None) -> Ta
 
 
 def first_value(selection: Selection, column: str) -> str | None:
-    """Return the first value of a column as text, to show in a message; ``None`` if there is none to be had."""
-    for batch in selection.batches(rows=1_000):
-        return next((str(value) for value in batch.column(column) if value.is_valid), None)
+    """Return a value of a column to show in a message, of a text the first that is no number; ``None`` without any."""
+    first = None
+    for batch in selection.batches():
+        values = batch.column(column).drop_null()
+        if first is None and len(values):
+            first = str(values[0])
+        text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+        found = _no_number(values) if text else first
+        if found is not None:
+            return found
+    return first
+
+
+def _no_number(texts: pa.Array) -> str | None:
+    """Return the first text that is not written as a number is."""
+    try:
+        texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return next((text for text in texts.to_pylist() if not _reads_as_number(text)), None)
     return None
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -115,6 +115,7 @@ TEXTS: dict[str, tuple[Any, str]] = {
     "numerals": (np.array(["1"] * ROWS), "string, such as '1'"),
     "bytes of numerals": (np.array(["1"] * ROWS, dtype="S1"), "binary, such as \"b'1'\""),
     "views": (pl.Series(["yes", "no"] * (ROWS // 2)), "large_string, such as 'yes'"),
+    "a stray text": (["0.0", None, "1e3", *["7"] * (ROWS - 4), "oops"], "string, such as 'oops'"),
     "categories": (pd.Series(pd.Categorical(["a", "b"] * (ROWS // 2))), "dictionary<values="),
 }
 
@@ -167,6 +168,12 @@ def test_what_is_no_column_of_one_kind(kind: str, column: str) -> None:
     refused(columns(**{column: values}), {}, DataError, says)
 
 
+@pytest.mark.parametrize("role", ["cluster", "id"])
+def test_the_group_names_no_clusters_and_no_rows(role: str) -> None:
+    says = (f"the {role} to be known in every row", "the group 'sick'", f"or leave {role}= out")
+    refused(columns(), {role: "sick"}, InputError, says)
+
+
 @pytest.mark.parametrize("kind", ["dates", "structs", "decimals", "intervals"])
 @pytest.mark.parametrize("role", ["cluster", "id"])
 def test_a_type_that_cannot_name_rows(role: str, kind: str) -> None:
@@ -217,7 +224,11 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], Says]] = {
         {},
         (UNIT, "to 1.0000001192092896, 1 of 120 rows", "outside by rounding: clip it"),
     ),
-    "score below zero": (columns(risk=-RISK), {}, (UNIT, "120 of 120 rows outside", "the predicted probability")),
+    "score below zero": (
+        columns(risk=-RISK),
+        {},
+        (UNIT, "120 of 120 rows outside", "(then pass exp(score))"),
+    ),
     "score just below zero": (spoilt("risk", -1e-12, 3), {}, (UNIT, "from -1e-12", "by rounding: clip it")),
     "score huge": (spoilt("risk", 1e308, 3), {}, (UNIT, "to 1e+308", "Pass the predicted probability of group 1")),
     "score all denormal": (
@@ -262,6 +273,26 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], Says]] = {
         {},
         ("'age' to hold something else than 'sick'", "the same value in every row", "Leave 'age' out"),
     ),
+    "control a copy of the group, nulls and all": (
+        columns(age=columns()["sick"]),
+        {},
+        ("'age' to hold something else than 'sick'", "the same value in every row, and null", "Leave 'age' out"),
+    ),
+    "control a copy of the group where rows are dropped": (
+        columns(age=columns()["sick"]),
+        {"missing": "drop"},
+        ("'age' to hold something else than 'sick'", "the same value in every row, and null", "Leave 'age' out"),
+    ),
+    "control null where the group is, but another": (
+        columns(age=np.where(np.isnan(columns()["sick"]), np.nan, MANY)),
+        {},
+        ("no missing values but in the group", "'age' (80) of 120 rows", IMPUTE),
+    ),
+    "control equal to the group, and null in one row more": (
+        columns(age=_first(np.nan, columns()["sick"][::-1])[::-1]),
+        {},
+        ("no missing values but in the group", "'age' (81) of 120 rows", IMPUTE),
+    ),
     "outcome 1e200": (spoilt("days", 1e200, 3), {}, (f"'days' {SIZE}", "to 1e+200", RESCALE)),
     "outcome all denormal": (columns(days=FEW * 5e-324), {}, (f"'days' {SIZE}", "values from 0 to 9.8", RESCALE)),
     "control 1e308": (spoilt("age", 1e308, 3), {}, (f"'age' {SIZE}", "to 1e+308", RESCALE)),
@@ -283,6 +314,11 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], Says]] = {
         {"weights": "w"},
         ("rows with a weight above zero in 'w'", "zero in all 120 rows", "Check the column, or leave weights out"),
     ),
+    "weight zero without a label": (
+        columns(w=np.arange(ROWS) >= HIDDEN),
+        {"weights": "w"},
+        ("without a label that have a weight above zero in 'w'", "zero in 80 without a label, of 120", "Check the wei"),
+    ),
     "frequencies that are fractions": (
         columns(w=_first(1.5)),
         {"weights": "w", "weight_type": "frequency"},
@@ -296,7 +332,7 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], Says]] = {
     "cluster missing": (
         columns(ward=[None, *(f"w{i % 9}" for i in range(1, ROWS))]),
         {"cluster": "ward"},
-        ("no missing values but in the group", "'ward' (1) of 120 rows", IMPUTE),
+        ("a cluster in every row", "'ward' (1) of 120 rows", "Fill it in, or use missing='drop'"),
     ),
     "cluster of nothing": (
         columns(ward=[None] * ROWS),
@@ -349,6 +385,15 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], Says]] = {
         {n: np.tile(v, 2) for n, v in columns().items()} | {"sex": [f"s{i}" for i in range(2 * ROWS)]},
         {},
         ("at most 200 levels in the category 'sex'", "more, such as 's0', 's1'", "Group rare levels into one"),
+    ),
+    "too many levels of a column of numbers": (
+        {n: np.tile(v, 2) for n, v in columns().items()} | {"age": np.arange(2.0 * ROWS)},
+        {"controls": "C(age) + sex", "basis": None},
+        (
+            "at most 200 levels in the category 'age'",
+            "such as '0', '1'",
+            "Leave C() or categories= out",
+        ),
     ),
     "too many levels that are numbers": (
         {n: np.tile(v, 2) for n, v in columns().items()} | {"age": [f"1,{i:03d}" for i in range(2 * ROWS)]},

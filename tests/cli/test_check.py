@@ -66,6 +66,20 @@ def test_data_that_cannot_answer_give_a_page_and_exit_code_1(
     assert part in out
 
 
+def test_a_file_that_cannot_be_read_is_said_once(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "trunc.csv"
+    path.write_text("a,b,c\n1,2,3\n4,5\n", encoding="utf-8")
+    code, text, _ = run("check", str(path))
+    assert (code, text.count("Expected 3 columns, got 2")) == (1, 1)
+
+
+def test_a_stray_text_among_numbers_is_shown(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("y,p\n" + "0.0,0.5\n" * 3_000 + "oops,0.3\n", encoding="utf-8")
+    _, text, _ = run("check", str(path), "--outcome", "y", "--score", "p")
+    assert "such as 'oops'" in text
+
+
 def test_missing_values_may_be_left_out(run: Run, table: Tables, tmp_path: Path) -> None:
     pq.write_table(table(age=pa.array([None, *range(899)])), tmp_path / "gaps.parquet")
     code, out, _ = run("check", str(tmp_path / "gaps.parquet"), *ROLES, "--missing", "drop")

@@ -171,7 +171,11 @@ def test_too_many_levels_are_refused_in_one_batch_or_in_several(kind: str) -> No
         return look_batch(study.read(record, "unlabelled"), record, wanted)
 
     assert len(looked(0, MAX_LEVELS).levels["ward"]) == MAX_LEVELS
-    fix = "Group rare levels" if kind == "text" else "convert the column to numbers"
+    fix = {
+        "numbers": r"such as '0', '1', '2'.* Leave C\(\) or categories= out, .*by ns\(ward\)",
+        "text": "Group rare levels",
+        "text of numbers": "convert the column to numbers",
+    }[kind]
     with pytest.raises(DataError, match=f"at most {MAX_LEVELS} levels in the category 'ward'.*{fix}"):
         looked(0, MAX_LEVELS + 1)
     with pytest.raises(DataError, match=f"at most {MAX_LEVELS} levels in the category 'ward'"):

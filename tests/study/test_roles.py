@@ -41,7 +41,7 @@ def _message(kind: type[SoftlabelError], data: Any, **options: Any) -> str:
 @pytest.mark.parametrize(
     ("options", "unknown", "meant"),
     [
-        ({"outcome": "Y"}, "Y", None),
+        ({"outcome": "Y"}, "Y", "y"),
         ({"score": "pp"}, "pp", "p"),
         ({"group": "gg"}, "gg", "g"),
         ({"controls": ["agee", "sex"]}, "agee", "age"),
@@ -179,11 +179,15 @@ def test_a_group_coded_one_and_two() -> None:
     ("score", "hint"),
     [
         (lambda p: 100 * p, "It looks like a percentage: divide it by 100"),
+        (lambda p: 20.5 * p / p.max(), "It looks like a percentage: divide it by 100"),
         (lambda p: np.log(p / (1 - p)), "It looks like a logit: pass 1/(1+exp(-score))"),
-        (lambda p: -1 - p, "Pass the predicted probability of group 1"),
+        (lambda p: 7.7 * p, "odds (then pass score/(1+score)), a logit (then pass 1/(1+exp(-score))), percent"),
+        (lambda p: np.round(2 * p), "Pass the predicted probability of group 1, and find out first"),
+        (lambda p: 19.5 * p / p.max(), "Pass the predicted probability of group 1, and find out first"),
+        (lambda p: -1 - p, "a logit (then pass 1/(1+exp(-score))) or the logarithm of a probability (then pass exp"),
         (lambda p: 1000 * p, "Pass the predicted probability of group 1"),
     ],
-    ids=["percent", "logit", "negative", "thousand"],
+    ids=["percent", "more than a logit", "logit", "odds", "classes", "below 20", "negative", "thousand"],
 )
 def test_a_score_outside_zero_and_one(score: Any, hint: str) -> None:
     p = score(_table()["p"].to_numpy())
@@ -191,6 +195,14 @@ def test_a_score_outside_zero_and_one(score: Any, hint: str) -> None:
     assert "the score 'p' to lie in [0, 1]" in text
     assert f"values from {p.min():g} to {p.max():g}, {((p < 0) | (p > 1)).sum()} of 400 rows outside" in text
     assert hint in text
+
+
+@pytest.mark.parametrize("largest", [1.5, 2, 7.7, 20])
+def test_no_division_is_advised_where_the_score_may_be_no_percentage(largest: float) -> None:
+    p = _table()["p"].to_numpy()
+    text = _message(DataError, _table(p=largest * p / p.max()))
+    assert "divide it by 100" not in text
+    assert "looks like" not in text
 
 
 def test_a_score_of_exactly_zero_and_one_is_a_probability() -> None:

@@ -15,6 +15,7 @@ from softlabel.look import Dealing, check_levels
 from softlabel.reading import Parts, first_value
 from softlabel.results import Note
 from softlabel.study import Study, Tally
+from softlabel.study.verify import group_copies
 
 __all__ = ["basis_of", "caught", "clusters_dealt", "type_problems", "value_problems", "without"]
 
@@ -60,7 +61,8 @@ def value_problems(study: Study, tally: Tally) -> list[Note]:
     parts = list(_parts(study, tally, alone))
     found = [note for code, part in parts for note in caught(code, partial(study.verify, part))]
     unlabelled = 1 if found and not set(_codes(found)) <= {"values.missing"} else tally.unlabelled
-    none = replace(alone, unlabelled=unlabelled, dropped=tally.dropped)
+    hidden = tally.weightless_unlabelled
+    none = replace(alone, unlabelled=unlabelled, dropped=tally.dropped, weightless_unlabelled=hidden)
     # Where values that cannot be took the rows away, that was said.
     return [*found, *caught("rows.unlabelled", lambda: study.verify(none))]
 
@@ -72,11 +74,16 @@ def _codes(notes: Sequence[Note]) -> list[str]:
 def _parts(study: Study, tally: Tally, alone: Tally) -> Iterator[tuple[str, Tally]]:
     """Yield tallies that each hold one kind of what may be wrong."""
     yield "values.infinite", replace(alone, infinite=tally.infinite)
+    copies = group_copies(tally, study.group)
+    for name in copies:
+        missing = {name: tally.missing[name]}
+        yield "control.copy", replace(alone, missing=missing, pairs=frozenset([(name, study.group or "")]))
     # What is said of all columns together is said of these by themselves.
-    apart = [name for name, count in tally.missing.items() if count == tally.rows or name in (study.group, study.id)]
+    known = (study.group, study.id, study.cluster)
+    apart = [name for name, count in tally.missing.items() if count == tally.rows or name in known]
     for name in apart:
         yield "values.missing", replace(alone, missing={name: tally.missing[name]})
-    rest = {name: count for name, count in tally.missing.items() if name not in apart}
+    rest = {name: count for name, count in tally.missing.items() if name not in (*apart, *copies)}
     yield "values.missing", replace(alone, missing=rest)
     yield "group.values", replace(alone, not_binary=tally.not_binary, example=tally.example)
     yield (
@@ -90,9 +97,10 @@ def _parts(study: Study, tally: Tally, alone: Tally) -> Iterator[tuple[str, Tall
     for name in tally.extremes:
         if name != study.weights and not (name == study.score and tally.outside):
             yield "values.size", replace(alone, extremes=_only(tally, name))
+    others = frozenset(pair for pair in tally.pairs if pair[0] not in copies)
     yield (
         "control.copy",
-        replace(alone, pairs=tally.pairs, differ=tally.differ, positive=tally.positive, labelled=tally.labelled),
+        replace(alone, pairs=others, differ=tally.differ, positive=tally.positive, labelled=tally.labelled),
     )
 
 

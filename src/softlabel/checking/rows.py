@@ -13,7 +13,7 @@ from softlabel.checking.columns import Seen, merged, see
 from softlabel.errors import DataError
 from softlabel.folds import RowSketch, deal, hash_ids, hash_rows
 from softlabel.hashing import Hashes
-from softlabel.look import Clusters, RowSample
+from softlabel.look import Clusters, RowSample, are_numbers
 from softlabel.moments import Partition
 from softlabel.reading import Chunk
 from softlabel.study import Batch, Columns, Study, Tally, is_category, level_names
@@ -143,11 +143,12 @@ def _levels(chunk: Chunk, batch: Batch, plan: Plan, control: str) -> Counted:
 
 
 def _added(mine: Counted, theirs: Counted) -> Counted:
-    """Return the counts of both; of too many levels the first ones by name, enough to tell that they are too many."""
+    """Return the counts of both; of too many levels the first ones, enough to tell that they are too many."""
     both = dict(mine)
     for key, (name, unlabelled, labelled) in theirs.items():
         _, before, labelled_before = both.get(key, (name, 0, 0))
         both[key] = (name, before + unlabelled, labelled_before + labelled)
     if len(both) <= MAX_LEVELS:
         return both
-    return dict(sorted(both.items(), key=lambda pair: pair[1][0])[: MAX_LEVELS + 1])
+    numbers = are_numbers({key: name for key, (name, *_) in both.items()})
+    return dict(sorted(both.items(), key=lambda pair: pair[0] if numbers else pair[1][0])[: MAX_LEVELS + 1])

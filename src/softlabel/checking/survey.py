@@ -94,13 +94,15 @@ def _selected(source: Source) -> tuple[Selection | None, list[Note]]:
     try:
         return (source.select(single) if single else None), problems
     except SoftlabelError:
-        readable = []
+        readable, said = [], set()
         for name in single:
             try:
                 source.select([name])
                 readable.append(name)
             except SoftlabelError as error:
-                problems.append(problem("column.unreadable", error))
+                if str(error) not in said:  # of a file that cannot be read every column says the same
+                    problems.append(problem("column.unreadable", error))
+                said.add(str(error))
         return (source.select(readable) if readable else None), problems
 
 

@@ -178,7 +178,8 @@ def _scores(c: Checkup) -> str:
             *_reasons(c, "confident"),
         ],
     ]
-    return "\n\n".join("\n".join(part) for part in parts)
+    settings = wrapped("All this is for the basis, the folds and the covariance that diagnose has by default.")
+    return "\n\n".join(["\n".join(part) for part in parts] + [settings])
 
 
 def _yes(reason: str | None) -> str:

@@ -14,7 +14,7 @@ from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.hashing import hash_ids
 from softlabel.study.columns import Batch, Columns, is_category, is_number, mask, names_things, numbers
 from softlabel.study.tally import Tally, tally
-from softlabel.study.verify import verify
+from softlabel.study.verify import check_unlabelled, verify
 
 __all__ = ["WEIGHT_TYPES", "Part", "Study"]
 
@@ -69,6 +69,13 @@ Give each role a column of its own.
                     fix="Give each role a column of its own",
                 )
             seen[column] = role
+        for role, column in self.free_roles:
+            if column == self.group:
+                raise InputError(
+                    expected=f"the {role} to be known in every row",
+                    found=f"the group {column!r}, which is null where it is unknown",
+                    fix=f"Name a column of its own for the {role}, or leave {role}= out",
+                )
         if self.missing not in ("raise", "drop"):
             raise InputError(
                 expected="missing to be 'raise' or 'drop'",
@@ -159,9 +166,12 @@ Give each role a column of its own.
         error is decided at the end of the pass, when all of them have been counted. Rows of weight zero are left
         out and counted whatever else they hold.
         """
-        rows = batch.num_rows
+        rows, hidden = batch.num_rows, 0
         if self.weights is not None:
-            batch = _with_weight(batch, self.weights)
+            zero = numbers(batch.column(self.weights)) == 0
+            if zero.any():
+                hidden = int((zero & self._hidden(batch)).sum()) if part != "labelled" else 0
+                batch = batch.filter(mask(~zero))
         named = [name for _, name in self.roles if name in batch.schema.names]
         values = {name: numbers(batch.column(name)) for name in named}
         n = batch.num_rows
@@ -184,7 +194,7 @@ Give each role a column of its own.
             frequency=frequency,
         )
         if rows > n:
-            counts = replace(counts, rows=rows, weightless=rows - n)
+            counts = replace(counts, rows=rows, weightless=rows - n, weightless_unlabelled=hidden)
         if part == "unlabelled" and counts.labelled:
             raise DataError(
                 expected="no label in the data when the labelled rows come as a table of their own",
@@ -207,6 +217,12 @@ Give each role a column of its own.
         kept = np.ones(n, dtype=np.bool_) if usable is None else usable
         return Batch(columns.take(kept & ~known), columns.take(kept & known), counts)
 
+    def _hidden(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Return which rows have no label."""
+        if self.group is None or self.group not in batch.schema.names:
+            return np.ones(batch.num_rows, dtype=np.bool_)
+        return np.isnan(numbers(batch.column(self.group)))
+
     def verify(self, counts: Tally) -> None:
         """Raise the clearest error that the counts of a whole pass call for, if any."""
         verify(
@@ -217,16 +233,9 @@ Give each role a column of its own.
             weights=self.weights,
             frequency=self.weight_type == "frequency",
             id=self.id,
+            cluster=self.cluster,
         )
-        if not counts.unlabelled:
-            raise DataError(
-                expected="rows without a label, for the score to work on",
-                found=f"none among {counts.rows:,} rows"
-                + (f", {counts.dropped:,} of them left out for missing values" if counts.dropped else ""),
-                fix="Fill in what is missing"
-                if counts.dropped
-                else "Leave the group null where it is unknown; with every label known, use sl.supervised",
-            )
+        check_unlabelled(counts, self.weights)
 
 
 _TYPE_ADVICE: Mapping[str, str] = {
@@ -246,12 +255,6 @@ def _type_advice(role: str, kind: pa.DataType) -> str:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return f"{advice}. Numbers must be plain, like 1234.5, and empty where they are missing"
     return advice
-
-
-def _with_weight(batch: pa.RecordBatch, weights: str) -> pa.RecordBatch:
-    """Return the rows whose weight is not zero."""
-    zero = numbers(batch.column(weights)) == 0
-    return batch.filter(mask(~zero)) if zero.any() else batch
 
 
 def _named(column: pa.Array) -> pa.Array:

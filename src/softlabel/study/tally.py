@@ -27,9 +27,11 @@ class Tally:
 
     ``missing`` and ``infinite`` count per column; ``extremes`` are the least and largest finite value of each.
     ``rows``, ``dropped`` and what is wrong count rows of the table; ``unlabelled``, ``labelled`` and ``positive``
-    count cases, of which a row stands for several where weights are frequencies. ``weightless`` rows have weight zero.
+    count cases, of which a row stands for several where weights are frequencies. ``weightless`` rows have weight zero,
+    ``weightless_unlabelled`` of them no label.
     ``graded``: some outcome is neither 0 nor 1; ``unsure``: some score of an unlabelled row is.
-    ``differ`` holds the pairs (control, other column) that were seen to hold different values.
+    ``differ`` holds the pairs (control, other column) that were seen to hold different values, and ``unlike_group``
+    the controls that differ from the group or are missing where it is not, or the other way round.
     """
 
     rows: int = 0
@@ -44,9 +46,11 @@ class Tally:
     not_binary: int = 0
     example: float | None = None
     weightless: int = 0
+    weightless_unlabelled: int = 0
     fractional: int = 0
     pairs: frozenset[tuple[str, str]] = frozenset()
     differ: frozenset[tuple[str, str]] = frozenset()
+    unlike_group: frozenset[str] = frozenset()
     graded: bool = False
     unsure: bool = False
 
@@ -65,9 +69,11 @@ class Tally:
             not_binary=self.not_binary + other.not_binary,
             example=min((e for e in (self.example, other.example) if e is not None), default=None),
             weightless=self.weightless + other.weightless,
+            weightless_unlabelled=self.weightless_unlabelled + other.weightless_unlabelled,
             fractional=self.fractional + other.fractional,
             pairs=self.pairs | other.pairs,
             differ=self.differ | other.differ,
+            unlike_group=self.unlike_group | other.unlike_group,
             graded=self.graded or other.graded,
             unsure=self.unsure or other.unsure,
         )
@@ -179,6 +185,7 @@ def tally(
         graded=outcome is not None and _graded(values[outcome], *extremes.get(outcome, (0.0, 0.0))),
         pairs=pairs,
         differ=differ,
+        unlike_group=frozenset(name for name in controls if _unlike(values[name], labels)),
         unsure=bool(((p > 0) & (p < 1) & ~known).any()),
     )
     return counts, usable
@@ -225,3 +232,10 @@ def _compared(
             if not np.array_equal(mine[known], theirs):
                 differ.add((control, group))
     return frozenset(pairs), frozenset(differ)
+
+
+def _unlike(column: Floats, labels: Floats) -> bool:
+    """Return whether a column differs from the labels in some row, NaN being a value like any other."""
+    # Most differ in the first row or the last, which is cheaper to see than that all are equal.
+    ends = slice(None, None, max(len(column) - 1, 1))
+    return any(not np.array_equal(column[at], labels[at], equal_nan=True) for at in (ends, slice(None)))

@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from softlabel.errors import DataError
 from softlabel.study.tally import LARGEST, MOST_COPIES, Tally
 
-__all__ = ["check_score_size", "check_size", "verify"]
+__all__ = ["check_score_size", "check_size", "check_unlabelled", "group_copies", "verify"]
 
 # A probability this far outside [0, 1] is a probability computed in float32.
 _ROUNDING = 1e-3
 
 # Estimates divide by the variance of the score twice over: below this size their own squares could overflow.
 _LEAST_SCORE = 1e-30
+
+# The logit of a probability that is not one to nine digits: what is larger is no logit.
+_LARGEST_LOGIT = 20
+_FROM_LOGIT = "1/(1+exp(-score))"
 
 
 def verify(
@@ -25,11 +29,12 @@ def verify(
     weights: str | None = None,
     frequency: bool = False,
     id: str | None = None,
+    cluster: str | None = None,
 ) -> None:
     """Raise the clearest DataError that these counts call for, if any."""
     if not tally.rows:
         raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
-    _check_present(tally, group, missing, id)
+    _check_present(tally, group, missing, id, cluster)
     _check_group(tally, group)
     _check_score(tally, score)
     if weights is not None:
@@ -41,12 +46,24 @@ def verify(
     _check_copies(tally, group)
 
 
-def _check_present(tally: Tally, group: str | None, missing: str, id: str | None) -> None:
+def group_copies(tally: Tally, group: str | None) -> list[str]:
+    """Return the controls that are missing exactly where the group is, and equal to it elsewhere."""
+    equal = {control for control, other in tally.pairs - tally.differ if other == group}
+    return sorted(name for name in equal - tally.unlike_group if name in tally.missing)
+
+
+def _check_present(tally: Tally, group: str | None, missing: str, id: str | None, cluster: str | None) -> None:
     if tally.infinite:
         raise DataError(
             expected="finite numbers",
             found=f"infinite values in {_listed(tally.infinite)} of {tally.rows:,} rows",
             fix="Replace them, or make them null and use missing='drop'",
+        )
+    for control in group_copies(tally, group):
+        raise DataError(
+            expected=f"the control {control!r} to hold something else than {group!r}",
+            found="the same value in every row, and null in the same rows",
+            fix=f"Leave {control!r} out of the controls: given a copy of {group!r}, nothing can be learnt from it",
         )
     if group is not None and group in tally.missing and missing == "raise":
         raise DataError(
@@ -66,6 +83,12 @@ def _check_present(tally: Tally, group: str | None, missing: str, id: str | None
             expected="an id in every row",
             found=f"null or NaN in {_listed({id: tally.missing[id]})} of {tally.rows:,} rows",
             fix="Fill it in, use missing='drop' to leave those rows out and have them counted, or leave id= out",
+        )
+    if cluster is not None and cluster in tally.missing and missing == "raise":
+        raise DataError(
+            expected="a cluster in every row",
+            found=f"null or NaN in {_listed({cluster: tally.missing[cluster]})} of {tally.rows:,} rows",
+            fix="Fill it in, or use missing='drop' to leave those rows out and have them counted",
         )
     if tally.missing and missing == "raise":
         raise DataError(
@@ -136,6 +159,26 @@ def _check_copies(tally: Tally, group: str | None) -> None:
         )
 
 
+def check_unlabelled(tally: Tally, weights: str | None) -> None:
+    """Raise if no unlabelled row is left."""
+    if tally.unlabelled:
+        return
+    left_out = f", {tally.dropped:,} of them left out for missing values" if tally.dropped else ""
+    if tally.weightless_unlabelled:
+        raise DataError(
+            expected=f"rows without a label that have a weight above zero in {weights!r}",
+            found=f"zero in {tally.weightless_unlabelled:,} without a label, of {tally.rows:,} rows{left_out}",
+            fix="Check the weights: a row of weight zero is left out",
+        )
+    raise DataError(
+        expected="rows without a label, for the score to work on",
+        found=f"none among {tally.rows:,} rows{left_out}",
+        fix="Fill in what is missing"
+        if tally.dropped
+        else "Leave the group null where it is unknown; with every label known, use sl.supervised",
+    )
+
+
 def check_score_size(score: str, low: float, high: float) -> None:
     """Raise if scores differ, and yet all are too small to divide by their variance."""
     if low < high < _LEAST_SCORE:
@@ -170,8 +213,18 @@ def _shown(value: float) -> str:
 def _score_advice(low: float, high: float) -> str:
     if low >= -_ROUNDING and high <= 1 + _ROUNDING:
         return "It is outside by rounding: clip it to [0, 1]"
-    if low >= 0 and high <= 100:
-        return "It looks like a percentage: divide it by 100"
     if low < 0 < high:
-        return "It looks like a logit: pass 1/(1+exp(-score))"
+        return f"It looks like a logit: pass {_FROM_LOGIT}"
+    if high <= 0:
+        return (
+            f"It may be a logit (then pass {_FROM_LOGIT}) or the logarithm of a probability (then pass exp(score)): "
+            "find out which"
+        )
+    if high <= _LARGEST_LOGIT:
+        return (
+            "Pass the predicted probability of group 1, and find out first what these are: odds (then pass "
+            f"score/(1+score)), a logit (then pass {_FROM_LOGIT}), percent (then divide by 100) or a class"
+        )
+    if high <= 100:
+        return "It looks like a percentage: divide it by 100"
     return "Pass the predicted probability of group 1"
