@@ -126,7 +126,9 @@ def test_the_gravest_error_is_told(rows: list[tuple[float | None, ...]], told: s
 
 @given(st.lists(st.tuples(st.sampled_from([None, 0.0, 1.0]), st.booleans()), min_size=1), st.integers(0, 9))
 def test_a_control_that_is_the_group_with_its_nulls_is_a_copy(rows: list[tuple[float | None, bool]], cut: int) -> None:
-    spoilt = [(0.0, 0.5, (0.0 if g is None else 1 - g) if other else g, g) for g, other in rows]
+    spoilt: list[tuple[float | None, ...]] = [
+        (0.0, 0.5, (0.0 if g is None else 1 - g) if other else g, g) for g, other in rows
+    ]
     tally = _tally(spoilt[:cut]).merge(_tally(spoilt[cut:]))
     groups = {g for g, _ in rows}
     copy = not any(other for _, other in rows) and None in groups and len(groups) > 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from softlabel.errors import InputError, did_you_mean
+from softlabel.nuisances.ridge import LeaveOneOutRidge
 
 __all__ = ["LEARNERS", "Learner", "first_line", "last_step", "make_learner"]
 
@@ -90,13 +89,9 @@ def _no_learner(found: str, fix: str) -> InputError:
 
 def _named(name: str, seed: int) -> Learner:
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-    from sklearn.linear_model import RidgeCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
     if name == "ridge":
-        # Standardised columns have squares of sum n, so this is from no shrinking to all of it for any usual n.
-        return Learner(name, make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-3, 6, 19))))
+        return Learner(name, LeaveOneOutRidge())
     if name == "forest":
         forest = RandomForestRegressor(
             n_estimators=200, min_samples_leaf=10, max_features=0.5, random_state=seed, n_jobs=-1

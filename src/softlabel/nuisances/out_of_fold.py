@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from softlabel.errors import DataError, InputError
 from softlabel.nuisances.learners import Learner, first_line, last_step
+from softlabel.nuisances.ridge import LeaveOneOutRidge
 
 __all__ = ["LEAST_TO_TRAIN", "LearnerScore", "Progress", "fewest_to_train", "out_of_fold", "v_star_of"]
 
@@ -45,6 +46,7 @@ def out_of_fold(
     folds: int,
     *,
     weight: Floats | None = None,
+    frequency: bool = False,
     members: Bools | None = None,
     progress: Progress | None = None,
 ) -> Floats:
@@ -56,6 +58,8 @@ def out_of_fold(
         Each row's fold (n,), from 0 to below ``folds``.
     weight : (n,), optional
         Handed to ``fit`` as ``sample_weight``; a row of weight zero trains nothing.
+    frequency
+        Whether weights count copies: "ridge" then predicts what it would for so many rows; others know no difference.
     members : (n,), optional
         The rows that train and are predicted. The others are given the mean of the predictions: nothing reads them,
         and at that level they leave the digits of the sums alone.
@@ -78,6 +82,8 @@ def out_of_fold(
     inside = np.ones(x.shape[1], dtype=np.bool_) if members is None else members
     usable = inside if weight is None else inside & (weight > 0)
     argument = None if weight is None else _weight_argument(learner)
+    if frequency and isinstance(learner.estimator, LeaveOneOutRidge):
+        learner = replace(learner, estimator=LeaveOneOutRidge(copies=True))
     splits = [(np.flatnonzero(usable & (fold != k)), np.flatnonzero(inside & (fold == k))) for k in range(folds)]
     splits = [(train, rows) for train, rows in splits if len(rows)]
     least = LEAST_TO_TRAIN if len(x) else 1
@@ -209,7 +215,7 @@ def v_star_of(
     ridge 0.045
     boosting 0.041
     """
-    left = score - out_of_fold(learner, x, score, fold, folds, weight=weight, progress=progress)
+    left = score - out_of_fold(learner, x, score, fold, folds, weight=weight, frequency=frequency, progress=progress)
     square = np.square(left).sum(axis=0)
     ones = np.ones(len(square)) if weight is None else weight
     v_star = float(np.average(square, weights=ones))

@@ -108,6 +108,7 @@ def predictions(
             fold,
             folds,
             weight=columns.weight,
+            frequency=columns.frequency,
             members=group.members,
             progress=_offset(progress, done, total),
         )
