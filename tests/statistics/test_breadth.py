@@ -1,32 +1,21 @@
 """Coverage where rows are not alike: curved controls, clusters, weights. Each with what goes wrong without.
 
-The replications here are few, for time; the tolerances are those of a binomial. Runs of thousands gave the figures
-that stand beside the tests.
+Where the replications are few, for time, the tolerances are those of a binomial, and runs of thousands gave the
+figures that stand beside the tests.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 import softlabel as sl
 from softlabel.simulate import MonteCarlo, run
+from tests.statistics.designs import EFFECT, ROLES, Clustered, Weighted, values
 
-EFFECT = 1.0
-ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "threads": 1, "confident": ()}
-
-
-def _values(d: sl.Diagnosis, name: str) -> dict[str, float | None]:
-    """Estimates, errors and intervals of a diagnosis, each under its name."""
-    labelled = [("soft", d.estimate("soft")), ("supervised", d.estimate("supervised")), ("v_star", d.v_star)]
-    labelled += [(f"hard {r.threshold:g}", r) for r in d.estimates if (r.name, r.form) == ("hard", "orthogonal")]
-    values = [(label, (row.estimate, row.std_error, row.ci_low, row.ci_high)) for label, row in labelled]
-    values += [(f"kappa {k.threshold:g}", (k.kappa, k.std_error, k.ci_low, k.ci_high)) for k in d.kappa]
-    parts = ("", " se", " low", " high")
-    return {f"{name} {label}{part}": x for label, four in values for part, x in zip(parts, four, strict=True)}
+REPLICATIONS, FEW = 2_000, 300
 
 
 def _covers(monte_carlo: MonteCarlo, label: str, truth: float) -> None:
@@ -37,6 +26,17 @@ def _covers(monte_carlo: MonteCarlo, label: str, truth: float) -> None:
     coverage = monte_carlo.coverage(f"{label} low", f"{label} high", truth, level=0.999)
     assert coverage.high >= 0.93, (label, coverage)
     assert coverage.low <= 0.97, (label, coverage)
+
+
+def _holds(monte_carlo: MonteCarlo, label: str, truth: float) -> None:
+    """Fail if the coverage of 95% intervals is seen to lie outside 94 to 96%, in so many replications.
+
+    At a level of 0.999: fewer than 92.2% or more than 97.35% of 2,000 are too far. What covers 92% in truth fails for
+    61% of seeds, 91% for 97%, 90% for all but 1 in 2,500.
+    """
+    coverage = monte_carlo.coverage(f"{label} low", f"{label} high", truth, level=0.999)
+    assert coverage.high >= 0.94, (label, coverage)
+    assert coverage.low <= 0.96, (label, coverage)
 
 
 # ----------------------------------------------------------------------------------------- curved controls
@@ -54,7 +54,7 @@ class Curved:
         found: dict[str, float | None] = {}
         for name, basis in self.bases.items():
             d = sl.diagnose(table, controls=["x1", "x2", "x3"], basis=basis, thresholds=(0.5,), **ROLES)
-            found |= _values(d, name)
+            found |= values(d, name)
             found[f"{name} ridge"] = d.sample.ridge
         return found
 
@@ -108,57 +108,6 @@ def test_the_linear_basis_does_not(curved: MonteCarlo) -> None:
 # -------------------------------------------------------------------------------------------------- clusters
 
 
-class Clustered:
-    """Forty clusters with a share of 0.2 of the variance of score and of outcome each; ten have no labels."""
-
-    def __init__(self, n: int = 2_000, labelled: int = 400, clusters: int = 40) -> None:
-        self.n, self.labelled, self.clusters = n, labelled, clusters
-
-    def __call__(self, rng: np.random.Generator) -> dict[str, float | None]:
-        table = self.draw(self.n, self.labelled, self.clusters, rng)
-        found: dict[str, float | None] = {}
-        for name, cluster in (("clusters", "c"), ("rows", None)):
-            d = sl.diagnose(table, controls=["x"], basis="linear", cluster=cluster, thresholds=(0.5, 0.8), **ROLES)
-            found |= _values(d, name)
-        return found
-
-    @staticmethod
-    def draw(n: int, labelled: int, clusters: int, rng: np.random.Generator) -> dict[str, Any]:
-        """Rows of clusters; the labelled ones are of the first three quarters of the clusters."""
-        c = np.concatenate([rng.integers(0, clusters, n), rng.integers(0, 3 * clusters // 4, labelled)])
-        rows = n + labelled
-        x = rng.normal(size=rows)
-        of_score, of_outcome = rng.normal(size=(2, clusters))
-        p = expit(0.5 * x + 1.5 * (np.sqrt(0.2) * of_score[c] + np.sqrt(0.8) * rng.normal(size=rows)))
-        g = rng.random(rows) < p
-        y = x + EFFECT * g + np.sqrt(0.2) * of_outcome[c] + np.sqrt(0.8) * rng.normal(size=rows)
-        return {"x": x, "p": p, "g": np.where(np.arange(rows) < n, np.nan, g), "y": y, "c": c}
-
-    @classmethod
-    @cache
-    def truth(cls) -> dict[str, float]:
-        """V* and κ of the linear regression in the population, by quadrature over x and the score's noise."""
-        nodes, weights = np.polynomial.hermite_e.hermegauss(200)
-        weights /= weights.sum()
-        x, w = nodes[:, None], weights[:, None] * weights
-        found = {}
-        p = expit(0.5 * x + 1.5 * nodes)
-        a = p - (w * p).sum() - (w * p * x).sum() * x
-        found["v_star"] = float((w * a * a).sum())
-        # h is a step, so its moments are taken over the noise exactly: of a, on a fine grid of the noise.
-        grid = (np.arange(20_000) + 0.5) / 20_000
-        noise = ndtri(grid)
-        p = expit(0.5 * x + 1.5 * noise)
-        w = weights[:, None] / len(grid)
-        a = p - (w * p).sum() - (w * p * x).sum() * x
-        for t in (0.5, 0.8):
-            h = (p > t).astype(float)
-            b = h - (w * h).sum() - (w * h * x).sum() * x
-            found[f"kappa {t:g}"] = float((w * a * b).sum() / (w * b * b).sum())
-            found[f"hard {t:g}"] = EFFECT * found[f"kappa {t:g}"]
-        return {**found, "soft": EFFECT, "supervised": EFFECT}
-
-
 # In 2,000 replications, with clusters and as if rows were independent: soft 0.932 and 0.765, supervised 0.952 and
 # 0.935, hard(0.5) 0.947 and 0.830, hard(0.8) 0.948 and 0.853, κ(0.5) 0.956 and 0.821, κ(0.8) 0.954 and 0.717,
 # V* 0.952 and 0.792, each known to 0.006. Errors of soft are 0.95 of its deviation: forty sums of products have
@@ -167,17 +116,22 @@ class Clustered:
 
 @pytest.fixture(scope="module")
 def clustered() -> MonteCarlo:
-    return run(Clustered(), 400, seed=2, progress=False)
+    return run(Clustered("c"), REPLICATIONS, seed=2, workers=2, progress=False)
+
+
+@pytest.fixture(scope="module")
+def as_rows() -> MonteCarlo:
+    return run(Clustered(None), FEW, seed=2, progress=False)
 
 
 @pytest.mark.parametrize("label", ["soft", "supervised", "v_star", "hard 0.5", "hard 0.8", "kappa 0.5", "kappa 0.8"])
 def test_intervals_by_cluster_cover(clustered: MonteCarlo, label: str) -> None:
-    _covers(clustered, f"clusters {label}", Clustered.truth()[label])
+    _holds(clustered, label, Clustered.truth()[label])
 
 
 @pytest.mark.parametrize("label", ["soft", "v_star", "hard 0.5", "hard 0.8", "kappa 0.5", "kappa 0.8"])
-def test_intervals_by_row_do_not(clustered: MonteCarlo, label: str) -> None:
-    coverage = clustered.coverage(f"rows {label} low", f"rows {label} high", Clustered.truth()[label], level=0.999)
+def test_intervals_by_row_do_not(as_rows: MonteCarlo, label: str) -> None:
+    coverage = as_rows.coverage(f"{label} low", f"{label} high", Clustered.truth()[label], level=0.999)
     assert coverage.high < 0.93
 
 
@@ -195,49 +149,31 @@ def test_the_truth_of_the_clustered_design() -> None:
 # --------------------------------------------------------------------------------------------------- weights
 
 
-class Weighted:
-    """Rows sampled more often where the effect is larger, with weights that undo it.
-
-    The effect is 1 + x, with Var(p|x) constant and Var(G|x) even in x: both aim at the mean effect, one.
-    """
-
-    def __init__(self, n: int = 2_000, labelled: int = 400) -> None:
-        self.n, self.labelled = n, labelled
-
-    def __call__(self, rng: np.random.Generator) -> dict[str, float | None]:
-        table = self.draw(self.n, self.labelled, rng)
-        found: dict[str, float | None] = {}
-        for name, weights in (("weighted", "w"), ("not", None)):
-            d = sl.diagnose(table, controls=["x"], weights=weights, thresholds=(0.5,), **ROLES)
-            found |= _values(d, name)
-        return found
-
-    @staticmethod
-    def draw(n: int, labelled: int, rng: np.random.Generator) -> dict[str, Any]:
-        """Rows that were sampled with probability expit(2x)."""
-        rows = n + labelled
-        x = rng.uniform(-1, 1, 10 * rows)
-        x = x[rng.random(len(x)) < expit(2 * x)][:rows]
-        p = 0.5 + 0.2 * x + rng.uniform(-0.3, 0.3, rows)
-        g = rng.random(rows) < p
-        y = np.sin(2 * x) + (1 + x) * g + rng.normal(size=rows)
-        return {"x": x, "p": p, "g": np.where(np.arange(rows) < n, np.nan, g), "y": y, "w": 1 / expit(2 * x)}
-
-
-# In 2,000 replications, with the weights and without: soft 0.949 and 0.536, supervised 0.953 and 0.294 (0.006).
+# In 2,000 replications, with the weights and without: soft 0.949 and 0.536, supervised 0.953 and 0.294; with them V*
+# 0.947 (0.006).
 
 
 @pytest.fixture(scope="module")
 def weighted() -> MonteCarlo:
-    return run(Weighted(), 300, seed=3, progress=False)
+    return run(Weighted("w"), REPLICATIONS, seed=3, workers=2, progress=False)
+
+
+@pytest.fixture(scope="module")
+def unweighted() -> MonteCarlo:
+    return run(Weighted(None), FEW, seed=3, progress=False)
+
+
+@pytest.mark.parametrize("label", Weighted.TRUTH)
+def test_weights_aim_at_the_population(weighted: MonteCarlo, label: str) -> None:
+    truth = Weighted.TRUTH[label]
+    _holds(weighted, label, truth)
+    bias = weighted.bias(label, truth)
+    # A tenth of a deviation by the long runs (V*, a square, has one of a sixth), and four errors of a mean.
+    part = 0.2 if label == "v_star" else 0.1
+    assert abs(bias.estimate) < part * weighted.sd(label) + 4 * bias.std_error
 
 
 @pytest.mark.parametrize("label", ["soft", "supervised"])
-def test_weights_aim_at_the_population(weighted: MonteCarlo, label: str) -> None:
-    _covers(weighted, f"weighted {label}", EFFECT)
-    bias = weighted.bias(f"weighted {label}", EFFECT)
-    # A tenth of a deviation by the long runs, and four errors of a mean.
-    assert abs(bias.estimate) < 0.1 * weighted.sd(f"weighted {label}") + 4 * bias.std_error
-    without = weighted.bias(f"not {label}", EFFECT)
-    assert without.estimate > 1.5 * weighted.sd(f"not {label}")
-    assert weighted.coverage(f"not {label} low", f"not {label} high", EFFECT, level=0.999).high < 0.93
+def test_without_weights_they_do_not(unweighted: MonteCarlo, label: str) -> None:
+    assert unweighted.bias(label, EFFECT).estimate > 1.5 * unweighted.sd(label)
+    assert unweighted.coverage(f"{label} low", f"{label} high", EFFECT, level=0.999).high < 0.93
