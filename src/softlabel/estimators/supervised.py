@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softlabel.errors import InputError, did_you_mean
 from softlabel.estimators.arrays import controls_array, group_array, vector
+from softlabel.estimators.columns import ROUNDING, centred, orthonormal, relative, scaled
 from softlabel.estimators.sandwich import FULL_LEVERAGE, adjust, small_sample, variance
 from softlabel.estimators.weights import (
     WeightType,
@@ -18,7 +19,7 @@ from softlabel.estimators.weights import (
     weight_array,
     zero_weight_note,
 )
-from softlabel.moments.solve import RANK_TOLERANCE, independent
+from softlabel.moments.solve import RANK_TOLERANCE
 from softlabel.results import Estimate
 from softlabel.results.inference import check_level
 from softlabel.results.records import estimated, not_estimated
@@ -37,9 +38,6 @@ Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 Covariance = Literal["HC0", "HC1", "HC2", "HC3"]
 COVARIANCES = ("HC0", "HC1", "HC2", "HC3")
-
-# Centring a constant leaves about 1e-16 of its size, and so do terms of a sum that cancel.
-_ROUNDING = 1e-13
 
 
 class SupervisedFit(NamedTuple):
@@ -186,7 +184,7 @@ def check_covariance(covariance: str) -> None:
 
 def independent_controls(controls: Floats, weight: Floats | None = None) -> NDArray[np.bool_]:
     """Return which controls (k, n) vary and are independent of those before them."""
-    return _scaled(controls, _relative(weight))[1]
+    return scaled(controls, relative(weight))[1]
 
 
 class _Regression(NamedTuple):
@@ -214,11 +212,11 @@ def _too_alike(group: Floats, n: int, clusters: int | None) -> str | None:
 
 def _regress(outcome: Floats, group: Floats, controls: Floats, weight: Floats | None, n: int) -> _Regression | str:
     """Return the regression of n cases, or why there is none."""
-    weight = _relative(weight)
-    basis = _orthonormal(controls, weight)
+    weight = relative(weight)
+    basis = orthonormal(controls, weight)
     if n - basis.shape[1] - 1 < 1:
         return f"{n} labelled rows are too few for {basis.shape[1] + 1} coefficients"
-    y, g = (_centred(v, weight) for v in (outcome, group))
+    y, g = (centred(v, weight) for v in (outcome, group))
     spread = float(g @ g)
     y, g = (v - basis @ (basis.T @ v) for v in (y, g))
     g2 = float(g @ g)
@@ -235,38 +233,5 @@ def _cancel(found: _Regression, outcome: Floats, square: float) -> bool:
     With one cluster per group, for instance, the normal equations make them so, which is no variance of zero.
     """
     size = float(np.linalg.norm(found.errors))
-    exact = size <= _ROUNDING * np.sqrt(len(outcome)) * float(np.abs(outcome).max())
-    return not exact and bool(np.sqrt(square) <= _ROUNDING * size / found.size)
-
-
-def _relative(weight: Floats | None) -> Floats | None:
-    """Return weights of mean one: whatever their unit, the tolerances below mean the same."""
-    return None if weight is None else weight / weight.mean()
-
-
-def _centred(values: Floats, weight: Floats | None) -> Floats:
-    """Return values (..., n) less their weighted mean, each row times the root of its weight."""
-    if weight is None:
-        centred: Floats = values - values.mean(axis=-1, keepdims=True)
-        return centred
-    root: Floats = np.sqrt(weight)
-    mean: Floats = np.asarray(values @ weight)[..., None] / weight.sum()
-    return (values - mean) * root
-
-
-def _scaled(controls: Floats, weight: Floats | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the controls centred and of unit length, and which of them are independent."""
-    centred = _centred(controls, weight)
-    size = np.sqrt(np.square(centred).sum(axis=1, keepdims=True))
-    noise = _ROUNDING * np.sqrt(controls.shape[1]) * np.abs(controls).max(axis=1, initial=0.0)
-    varies = size[:, 0] > noise
-    scaled = centred / np.where(varies[:, None], size, 1.0)
-    return scaled, independent(scaled @ scaled.T, varies)
-
-
-def _orthonormal(controls: Floats, weight: Floats | None) -> Floats:
-    """Return an orthonormal basis (n, rank) of the intercept and the controls (k, n)."""
-    scaled, free = _scaled(controls, weight)
-    n = controls.shape[1]
-    intercept = np.full((1, n), n**-0.5) if weight is None else np.sqrt(weight / n)[None]
-    return np.linalg.qr(np.vstack([intercept, scaled[free]]).T).Q
+    exact = size <= ROUNDING * np.sqrt(len(outcome)) * float(np.abs(outcome).max())
+    return not exact and bool(np.sqrt(square) <= ROUNDING * size / found.size)
