@@ -88,6 +88,7 @@ class RowCheck:
         """Return the check of these rows from the hashes of their values and whatever else bears on a result."""
         extras = [None if columns.id is None else hash_ids(columns.id), columns.cluster]
         extras += [None if columns.weight is None else columns.weight.view(np.uint64)]
+        extras += [None if columns.audit is None else columns.audit.astype(np.uint64)]
         mixed = hashes
         for key, extra in enumerate(extras):
             if extra is not None:

@@ -419,7 +419,8 @@ def both_passes(data: Columns, design: Design) -> tuple[Points, dict[str, Influe
     moments = fit_batch(batch, design).moments
     nuisances = predicted_nuisances(moments, design, in_sample=False)
     at = points(moments, nuisances, design)
-    return at, dict(score_batch(batch, nuisances, at, design).sums)
+    sums = score_batch(batch, nuisances, at, design).sums
+    return at, {name: part for name, part in sums.items() if isinstance(part, InfluenceSums)}
 
 
 def numbers(at: Points, sums: Any) -> list[Floats]:

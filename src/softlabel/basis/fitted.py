@@ -137,6 +137,20 @@ class FittedBasis:
         sets = ([self.parts[i].columns for i in term] for term in self.terms)
         return tuple(":".join(names) for columns in sets for names in product(*columns))
 
+    @cached_property
+    def categories(self) -> frozenset[str]:
+        """The controls that enter as categories."""
+        return frozenset(part.control for part in self.parts if isinstance(part, _Category))
+
+    @cached_property
+    def owners(self) -> tuple[tuple[str, ...], ...]:
+        """The controls that each column is made of."""
+        return tuple(
+            tuple(self.parts[i].control for i in term)
+            for term in self.terms
+            for _ in range(prod(len(self.parts[i].columns) for i in term))
+        )
+
     @property
     def fingerprint(self) -> list[object]:
         """JSON that is equal exactly if the columns are equal functions of the controls, in the same order."""

@@ -32,6 +32,16 @@ class LinearBasis:
         return self.controls
 
     @property
+    def categories(self) -> frozenset[str]:
+        """None: every control is a number."""
+        return frozenset()
+
+    @property
+    def owners(self) -> tuple[tuple[str, ...], ...]:
+        """The control that each column is."""
+        return tuple((control,) for control in self.controls)
+
+    @property
     def ridge(self) -> float:
         """Nothing is shrunk."""
         return 0.0

@@ -50,6 +50,14 @@ class DesignBasis(Protocol):
         """Names of the design columns after the intercept."""
 
     @property
+    def categories(self) -> frozenset[str]:
+        """The controls that enter as categories."""
+
+    @property
+    def owners(self) -> tuple[tuple[str, ...], ...]:
+        """The controls that each of ``columns`` is made of."""
+
+    @property
     def ridge(self) -> float | Literal["cv"]:
         """The penalty on the coefficients, or "cv" to have it chosen."""
 

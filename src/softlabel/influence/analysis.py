@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from softlabel.errors import DataError, SourceChanged
 from softlabel.folds import RowCheck
+from softlabel.influence.drawn import Drawn, limit
+from softlabel.influence.drift_sums import DriftSums
 from softlabel.influence.points import Points, points
 from softlabel.influence.score_pass import ScoreState, score_batch
 from softlabel.influence.sums import InfluenceSums
@@ -47,7 +49,11 @@ class FoldRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """All sums and fits of one table; every estimate is a function of this."""
+    """All sums and fits of one table; every estimate is a function of this.
+
+    ``sums`` are those of the influence functions, by accumulator; ``drift`` is what a drift could do; ``drawn`` holds
+    a few unlabelled rows.
+    """
 
     design: Design
     fit: FitState
@@ -55,6 +61,8 @@ class Analysis:
     nuisances: LinearNuisances
     points: Points
     sums: Mapping[str, InfluenceSums]
+    drift: DriftSums
+    drawn: Drawn
 
     @property
     def n(self) -> int:
@@ -102,11 +110,18 @@ def analyse(
         _check_folds_used(fit.moments.counts, rule)
     nuisances = (nuisances_of or fit_nuisances)(fit.moments, design, in_sample=in_sample)
     at = points(fit.moments, nuisances, design)
+    below = limit(n_effective)
     score = map_merge(
-        chunks(), lambda chunk: score_batch(read(chunk), nuisances, at, design), threads, ScoreState.empty()
+        chunks(),
+        lambda chunk: score_batch(read(chunk), nuisances, at, design, draw_below=below),
+        threads,
+        ScoreState.empty(),
     )
     check_unchanged(fit.check, score.check)
-    return Analysis(design, fit, n_effective, nuisances, at, score.sums)
+    influence = {name: part for name, part in score.sums.items() if isinstance(part, InfluenceSums)}
+    drift = score.sums["drift"]
+    assert isinstance(drift, DriftSums)  # noqa: S101  (its accumulator says so)
+    return Analysis(design, fit, n_effective, nuisances, at, influence, drift, score.drawn)
 
 
 def check_unchanged(first: RowCheck, later: RowCheck) -> None:

@@ -35,7 +35,8 @@ class Residuals(NamedTuple):
     """One block after the nuisances: n rows, q contrasts, T thresholds, T_C confident sets.
 
     a, sign = 2p − 1 : (q, n); r : (n,); b, h : (T, q, n);
-    a_c, b_c : (T_C, q, n) and r_c : (T_C, n), taken within each confident set, b_c zero outside it.
+    a_c, b_c : (T_C, q, n) and r_c : (T_C, n), taken within each confident set, b_c zero outside it;
+    counts : (K, C) rows by fold and code of the score, in the order of the rows.
     """
 
     a: Floats
@@ -46,6 +47,7 @@ class Residuals(NamedTuple):
     a_c: Floats
     r_c: Floats
     b_c: Floats
+    counts: NDArray[np.int64]
     weight: Floats | None
     cluster: NDArray[np.uint64] | None
     frequency: bool = False
@@ -73,6 +75,7 @@ def residuals(block: Block, nuisances: LinearNuisances, design: Design) -> Resid
         a_c=sets[:, :q],
         r_c=sets[:, q],
         b_c=b_c,
+        counts=block.counts,
         weight=block.weight,
         cluster=block.cluster,
         frequency=block.frequency,

@@ -3,7 +3,13 @@
 from softlabel.nuisances.learners import LEARNERS, Learner, make_learner
 from softlabel.nuisances.linear import LinearNuisances, fit_nuisances
 from softlabel.nuisances.out_of_fold import LearnerScore, out_of_fold, v_star_of
-from softlabel.nuisances.predicted import PredictionBasis, predicted_nuisances, predictions, with_predictions
+from softlabel.nuisances.predicted import (
+    PredictionBasis,
+    predicted_nuisances,
+    prediction_names,
+    predictions,
+    with_predictions,
+)
 
 __all__ = [
     "LEARNERS",
@@ -15,6 +21,7 @@ __all__ = [
     "make_learner",
     "out_of_fold",
     "predicted_nuisances",
+    "prediction_names",
     "predictions",
     "v_star_of",
     "with_predictions",

@@ -48,12 +48,14 @@ class LinearNuisances:
 RIDGES: tuple[float, ...] = (0.0, *(10.0 ** (k / 2) for k in range(-12, 1)))
 
 
-def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> LinearNuisances:
+def fit_nuisances(
+    moments: CellMoments, design: Design, *, in_sample: bool, ridge: float | None = None
+) -> LinearNuisances:
     """Fit r̂, m̂ and ê[h|X] on the rows outside each fold, or on all rows for ``in_sample``.
 
     The basis may ask for a ridge; "cv" takes the one of `RIDGES` that predicts the score and the outcome best out of
     fold, which in sample cannot be told and is none. One ridge serves all regressions: soft needs r̂ and m̂ to err
-    alike.
+    alike. A ``ridge`` that is handed in is used as it is.
     """
     part, d = design.partition, design.d
     grams = moments.grams.sum(axis=1)
@@ -70,7 +72,7 @@ def fit_nuisances(moments: CellMoments, design: Design, *, in_sample: bool) -> L
         others = 1 - np.eye(design.folds)
         train = [np.tensordot(others, x, axes=1) for x in (grams, hard, confident, confident_hard)]
     gram, labels, within, within_labels = train
-    asked = design.basis.ridge
+    asked = design.basis.ridge if ridge is None else ridge
     ridge = asked if asked != "cv" else 0.0 if in_sample else _best_ridge(gram, grams, moments.shift, design)
     targets = np.concatenate([gram[:, :d, d:], labels[:, :d].reshape(design.folds, d, -1)], axis=2)
     everywhere = _residual(least_squares(gram[:, :d, :d], targets, ridge).coefficients, design)

@@ -49,6 +49,7 @@ def out_of_fold(
     frequency: bool = False,
     members: Bools | None = None,
     progress: Progress | None = None,
+    others: tuple[Floats, Floats] | None = None,
 ) -> Floats:
     """Return each row's predictions from fits on the other folds, (m, n), for targets (m, n) and controls (k, n).
 
@@ -65,6 +66,9 @@ def out_of_fold(
         and at that level they leave the digits of the sums alone.
     progress
         Called with (done, total) after every fit.
+    others
+        Controls (k, o) of rows that belong to no fold, and where to write the mean of all fits' predictions for them,
+        (m, o).
 
     Notes
     -----
@@ -96,14 +100,18 @@ def out_of_fold(
         )
     found = np.zeros(targets.shape)
     by_row = np.ascontiguousarray(x.T)
+    x_others, out_others = (np.empty((0, len(x))), None) if others is None else (others[0].T, others[1])
     done, total = 0, len(splits) * len(targets)
     few = max((len(train) for train, _ in splits), default=0) * len(x) < _FEW_VALUES
     with threadpool_limits(limits={"blas": 1, "openmp": 1} if few else {"blas": 1}):
         for train, rows in splits:
-            x_train, x_rows = by_row[train], by_row[rows]
+            x_train, x_rows = by_row[train], np.concatenate([by_row[rows], x_others])
             w_train = None if weight is None else weight[train]
-            for target, out in zip(targets, found, strict=True):
-                out[rows] = _fit_predict(learner, x_train, target[train], w_train, argument, x_rows)
+            for j, (target, out) in enumerate(zip(targets, found, strict=True)):
+                predicted = _fit_predict(learner, x_train, target[train], w_train, argument, x_rows)
+                out[rows] = predicted[: len(rows)]
+                if out_others is not None:
+                    out_others[j] += predicted[len(rows) :] / len(splits)
                 done += 1
                 if progress is not None:
                     progress(done, total)
@@ -120,12 +128,12 @@ def fewest_to_train(fold: NDArray[np.intp], members: Bools, copies: Floats | Non
 
 def _fit_predict(
     learner: Learner, x: Floats, y: Floats, weight: Floats | None, argument: str | None, x_new: Floats
-) -> Floats | float:
+) -> Floats:
     """Return predictions for x_new (r, k) of a fit on x (m, k), y (m,) and weights (m,)."""
     if y.min() == y.max():
-        return float(y[0])
+        return np.full(len(x_new), y[0])
     if not x.shape[1]:
-        return float(np.average(y, weights=weight))
+        return np.full(len(x_new), np.average(y, weights=weight))
     from sklearn.base import clone
 
     try:

@@ -45,6 +45,16 @@ class PredictionBasis:
         return self.columns
 
     @property
+    def categories(self) -> frozenset[str]:
+        """None: predictions are numbers."""
+        return frozenset()
+
+    @property
+    def owners(self) -> tuple[tuple[str, ...], ...]:
+        """Each prediction is made of all controls: for this room it is one of its own."""
+        return tuple((column,) for column in self.columns)
+
+    @property
     def fingerprint(self) -> list[object]:
         """Equal for bases of the same columns."""
         return ["predicted", self.name, *self.columns]
@@ -78,12 +88,15 @@ def predictions(
     fold: NDArray[np.intp],
     folds: int,
     *,
+    others: tuple[Floats, Floats] | None = None,
     progress: Progress | None = None,
 ) -> Floats:
     """Return the out-of-fold predictions of every nuisance, (M, n), with M = q + 1 + T·q + T_C·(2q + 1).
 
-    The rows are those of `LinearNuisances.maps`: r̂, m̂, ê[h|X] by threshold, then the three within each confident
-    set. Equal fits are done once: those of thresholds between which no score lies, or of a set that holds every row.
+    ``others`` is as `out_of_fold` has it: controls (k, o) of rows that no fit has seen, and where to write P for them,
+    (M, o). The rows are those of `LinearNuisances.maps`: r̂, m̂, ê[h|X] by threshold, then the three within each
+    confident set. Equal fits are done once: those of thresholds between which no score lies, or of a set that holds
+    every row.
 
     Notes
     -----
@@ -91,16 +104,19 @@ def predictions(
     (its estimates are null, with that reason), so no learner is tried on it: it gets means, or zeros without rows.
     """
     found = np.zeros((len(prediction_names(partition)), len(columns)))
+    x_others, elsewhere = (np.empty((0, 0)), np.empty((len(found), 0))) if others is None else others
     copies = columns.weight if columns.frequency else None
     fits = []
     for group in _plan(columns, partition):
         everyone, rows = bool(group.members.all()), fewest_to_train(fold, group.members)
         reported = rows >= LEAST_TO_TRAIN and fewest_to_train(fold, group.members, copies) > len(found) + 1
         if everyone or rows:
-            x = columns.controls if everyone or reported else columns.controls[:0]
-            fits.append((group, x, len(np.unique(fold[group.members])) * len(group.targets)))
+            used = slice(None) if everyone or reported else slice(0)
+            controls = columns.controls[used], x_others[used]
+            fits.append((group, controls, len(np.unique(fold[group.members])) * len(group.targets)))
     done, total = 0, sum(count for *_, count in fits)
-    for group, x, count in fits:
+    for group, (x, x_new), count in fits:
+        out = np.zeros((len(group.targets), elsewhere.shape[1]))
         predicted = out_of_fold(
             learner,
             x,
@@ -111,10 +127,11 @@ def predictions(
             frequency=columns.frequency,
             members=group.members,
             progress=_offset(progress, done, total),
+            others=None if others is None else (x_new, out),
         )
         done += count
-        for values, filled in zip(predicted, group.rows, strict=True):
-            found[filled] = values
+        for values, means, filled in zip(predicted, out, group.rows, strict=True):
+            found[filled], elsewhere[filled] = values, means
     return found
 
 
@@ -161,19 +178,24 @@ def _offset(progress: Progress | None, before: int, total: int) -> Progress | No
 
 
 def with_predictions(
-    learner: Learner, columns: Columns, design: Design, *, progress: Progress | None = None
+    learner: Learner,
+    columns: Columns,
+    design: Design,
+    *,
+    others: tuple[Floats, Floats] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Columns, Design]:
     """Return the rows with P for controls and their folds written down, and the design that reads them so.
 
-    The learner is given the design columns of the basis, (d − 1, n), so categories come to it as dummies. Both passes
-    over what is returned, with `predicted_nuisances` in the place of `fit_nuisances`, are those of the learner.
+    The learner is given the design columns of the basis, (d − 1, n), so categories come to it as dummies; so it is for
+    ``others``, which are as `predictions` has them. Both passes over what is returned, with `predicted_nuisances` in
+    the place of `fit_nuisances`, are those of the learner.
     """
     x = np.empty((design.d - 1, len(columns)))
     design.basis.fill(columns.controls, x)
     fold = fold_of(columns, hash_rows(columns), design)
-    predicted = predictions(
-        learner, replace(columns, controls=x), design.partition, fold, design.folds, progress=progress
-    )
+    laid_out = replace(columns, controls=x)
+    predicted = predictions(learner, laid_out, design.partition, fold, design.folds, others=others, progress=progress)
     basis = PredictionBasis(learner.name, prediction_names(design.partition))
     return replace(columns, controls=predicted, fold=fold), replace(design, basis=basis)
 
