@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlabel import DataError
-from softlabel.study import Part, Study, Tally
+from softlabel.study import Batch, Part, Study, Tally
 from softlabel.study.verify import group_copies, verify
 
 STUDY = Study("y", "g", "p", ("x",))
+AUDITED = Study("y", "g", "p", ("x",), audit="a")
 
 _numbers = st.sampled_from([0.0, 0.25, 1.0, 1.5, -3.0, 1e80, math.nan, math.inf, -math.inf, None])
 _rows = st.lists(st.tuples(_numbers, _numbers, _numbers, st.sampled_from([None, math.nan, 0.0, 1.0, 2.0])))
@@ -133,3 +134,45 @@ def test_a_control_that_is_the_group_with_its_nulls_is_a_copy(rows: list[tuple[f
     groups = {g for g, _ in rows}
     copy = not any(other for _, other in rows) and None in groups and len(groups) > 1
     assert group_copies(tally, "g") == (["x"] if copy else [])
+
+
+# -------------------------------------------------------------------------------------- who audits
+
+_audits = st.lists(
+    st.tuples(st.sampled_from([None, 0.0, 1.0]), st.sampled_from([None, math.nan, 0.0, 1.0, 2.0, -1.0, math.inf]))
+)
+
+
+def _audited(rows: list[tuple[float | None, float | None]]) -> Batch:
+    given: list[tuple[float | None, ...]] = [(0.5, 0.5, float(i), g) for i, (g, _) in enumerate(rows)]
+    seen = pa.array([a for _, a in rows], pa.float64(), from_pandas=False)
+    return AUDITED.read(_batch(given).append_column("a", seen), "mixed")
+
+
+@given(_audits, st.integers(0, 20))
+def test_audit_rows_are_labelled_ones_that_say_one(rows: list[tuple[float | None, float | None]], cut: int) -> None:
+    read = _audited(rows)
+    assert read.labelled.audit is not None
+    assert read.labelled.audit.tolist() == [a == 1 for g, a in rows if g is not None]
+    assert read.unlabelled.audit is not None
+    assert not read.unlabelled.audit.any()
+    wrong = [a for g, a in rows if g is not None and a in (2.0, -1.0, math.inf)]
+    tally = read.tally
+    assert (tally.not_audit, tally.audit_example) == (len(wrong), min(wrong, default=None))
+    # What the column says leaves no row out, and its gaps are no missing values.
+    assert (tally.dropped, dict(tally.missing), dict(tally.infinite)) == (0, {}, {})
+    both = _audited(rows[:cut]).tally.merge(_audited(rows[cut:]).tally)
+    assert (both.not_audit, both.audit_example) == (tally.not_audit, tally.audit_example)
+    if wrong:
+        with pytest.raises(DataError, match=rf"'a' to be 0, 1 or empty.* {len(wrong)} of {len(rows)} rows"):
+            AUDITED.verify(tally)
+
+
+def test_a_table_of_unlabelled_rows_may_lack_who_audits() -> None:
+    assert AUDITED.needed("unlabelled", ["y", "p", "x"]) == ("y", "p", "x")
+    for part in ("mixed", "labelled"):
+        assert "a" in AUDITED.needed(part, ["y", "p", "x", "g"])
+    batch = _batch([(0.5, 0.5, 1.0, None)]).drop_columns(["g"])
+    read = AUDITED.read(batch, "unlabelled").unlabelled
+    assert read.audit is not None
+    assert read.audit.tolist() == [False]

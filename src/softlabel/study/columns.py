@@ -37,6 +37,8 @@ class Columns:
         Folds that were handed in.
     id : (n,) or None
         The values that decide a row's fold; ``None``: the row's own values do.
+    audit : (n,) or None
+        Whether a labelled row may audit the score; ``None``: every one that has a score may.
     frequency
         Whether a weight counts copies of its row, instead of how many cases of the population it stands for.
     """
@@ -49,6 +51,7 @@ class Columns:
     cluster: NDArray[np.uint64] | None = None
     fold: NDArray[np.intp] | None = None
     id: pa.Array | None = None
+    audit: NDArray[np.bool_] | None = None
     frequency: bool = False
 
     def __len__(self) -> int:
@@ -68,6 +71,7 @@ class Columns:
             cluster=None if self.cluster is None else self.cluster[rows],
             fold=None if self.fold is None else self.fold[rows],
             id=ids,
+            audit=None if self.audit is None else self.audit[rows],
             frequency=self.frequency,
         )
 
@@ -92,6 +96,7 @@ def joined(pieces: Sequence[Columns], controls: int) -> Columns:
         cluster=whole("cluster"),
         fold=whole("fold"),
         id=None if first.id is None else pa.chunked_array([piece.id for piece in pieces]).combine_chunks(),
+        audit=whole("audit"),
         frequency=first.frequency,
     )
 

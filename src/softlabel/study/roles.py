@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.hashing import hash_ids
+from softlabel.study.advice import type_advice
 from softlabel.study.columns import Batch, Columns, is_category, is_number, mask, names_things, numbers
 from softlabel.study.tally import Tally, tally
 from softlabel.study.verify import check_unlabelled, verify
@@ -50,6 +51,7 @@ Give each role a column of its own.
     weights: str | None = None
     weight_type: str = "sampling"
     cluster: str | None = None
+    audit: str | None = None
 
     def __post_init__(self) -> None:
         roles = self.roles
@@ -76,18 +78,26 @@ Give each role a column of its own.
                     found=f"the group {column!r}, which is null where it is unknown",
                     fix=f"Name a column of its own for the {role}, or leave {role}= out",
                 )
+        self._check_options()
+
+    def _check_options(self) -> None:
         if self.missing not in ("raise", "drop"):
             raise InputError(
                 expected="missing to be 'raise' or 'drop'",
                 found=repr(self.missing),
                 fix="Use missing='drop' to leave out incomplete rows and have them counted",
             )
-
         if self.weight_type not in WEIGHT_TYPES:
             raise InputError(
                 expected="weight_type to be 'sampling' or 'frequency'",
                 found=repr(self.weight_type),
                 fix=did_you_mean(str(self.weight_type), WEIGHT_TYPES),
+            )
+        if self.audit is not None and self.group is None:
+            raise InputError(
+                expected="a group with audit=",
+                found="group=None",
+                fix="Name the group, or leave audit out: only labelled rows can audit the score",
             )
         if self.weight_type == "frequency" and self.weights is None:
             raise InputError(
@@ -101,12 +111,14 @@ Give each role a column of its own.
         """Pairs (role, column) that must not overlap."""
         group = [] if self.group is None else [("group", self.group)]
         weights = [] if self.weights is None else [("weights", self.weights)]
+        audit = [] if self.audit is None else [("audit", self.audit)]
         return [
             ("outcome", self.outcome),
             ("score", self.score),
             *(("control", control) for control in self.controls),
             *group,
             *weights,
+            *audit,
         ]
 
     @property
@@ -123,10 +135,10 @@ Give each role a column of its own.
     def needed(self, part: Part, available: Sequence[str]) -> tuple[str, ...]:
         """Return the columns to read from a source of this part that has the columns ``available``.
 
-        A table of unlabelled rows may lack the group, one of labelled rows the score.
+        A table of unlabelled rows may lack the group and who audits, one of labelled rows the score.
         """
-        spared = {"unlabelled": self.group, "labelled": self.score}.get(part)
-        return tuple(name for name in self.columns if name != spared or name in available)
+        spared = {"unlabelled": (self.group, self.audit), "labelled": (self.score,)}.get(part, ())
+        return tuple(name for name in self.columns if name not in spared or name in available)
 
     def check_types(self, schema: pa.Schema, first: Callable[[str], str | None]) -> frozenset[str]:
         """Return the controls that are categories; raise unless every other column with a role is numeric.
@@ -145,7 +157,7 @@ Give each role a column of its own.
             raise InputError(
                 expected=f"the {role} {column!r} to be numeric" + (" or text" if role == "control" else ""),
                 found=f"values of type {kind}" + ("" if value is None else f", such as {value!r}"),
-                fix=_type_advice(role, kind),
+                fix=type_advice(role, kind),
             )
         for role, column in self.free_roles:
             index = schema.get_field_index(column)
@@ -178,6 +190,7 @@ Give each role a column of its own.
         values.setdefault(self.score, np.full(n, np.nan))
         group = values.pop(self.group, None) if self.group is not None else None
         labels = np.full(n, np.nan) if group is None else group
+        audits = values.pop(self.audit, None) if self.audit is not None else None
         cluster, unclustered = (None, None) if self.cluster is None else _clusters(batch, self.cluster)
         weight = None if self.weights is None else values[self.weights]
         frequency = self.weight_type == "frequency"
@@ -193,6 +206,7 @@ Give each role a column of its own.
             weights=self.weights,
             frequency=frequency,
         )
+        audit, counts = self._audit(audits, labels, counts)
         if rows > n:
             counts = replace(counts, rows=rows, weightless=rows - n, weightless_unlabelled=hidden)
         if part == "unlabelled" and counts.labelled:
@@ -204,11 +218,12 @@ Give each role a column of its own.
         columns = Columns(
             outcome=values[self.outcome],
             score=values[self.score][None, :],
-            controls=_stack([values[name] for name in self.controls], n),
+            controls=np.stack([values[name] for name in self.controls]) if self.controls else np.empty((0, n)),
             group=labels,
             weight=weight,
             cluster=cluster,
             id=None if self.id is None else _named(batch.column(self.id)),
+            audit=audit,
             frequency=frequency,
         )
         known = ~np.isnan(labels)
@@ -216,6 +231,21 @@ Give each role a column of its own.
             return Batch(columns, columns.take(slice(0, 0)), counts)
         kept = np.ones(n, dtype=np.bool_) if usable is None else usable
         return Batch(columns.take(kept & ~known), columns.take(kept & known), counts)
+
+    def _audit(self, values: Floats | None, labels: Floats, counts: Tally) -> tuple[NDArray[np.bool_] | None, Tally]:
+        """Return which rows may audit the score, and the counts with those that say neither yes nor no.
+
+        A null says no, and so does a row without a label; ``None``: nobody was asked.
+        """
+        if self.audit is None:
+            return None, counts
+        if values is None:
+            return np.zeros(len(labels), dtype=np.bool_), counts
+        known = ~np.isnan(labels)
+        wrong = known & ~np.isnan(values) & (values != 0) & (values != 1)
+        if wrong.any():
+            counts = replace(counts, not_audit=int(wrong.sum()), audit_example=float(values[wrong].min()))
+        return (values == 1) & known, counts
 
     def _hidden(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
         """Return which rows have no label."""
@@ -234,27 +264,9 @@ Give each role a column of its own.
             frequency=self.weight_type == "frequency",
             id=self.id,
             cluster=self.cluster,
+            audit=self.audit,
         )
         check_unlabelled(counts, self.weights)
-
-
-_TYPE_ADVICE: Mapping[str, str] = {
-    "control": "Pass numbers, or text for categories",
-    "weights": "Pass one number from 0 up for each row",
-    "group": "Code the group 0 or 1 and leave it null where it is unknown",
-    "score": "Pass the predicted probability of group 1, a number between 0 and 1",
-}
-
-
-def _type_advice(role: str, kind: pa.DataType) -> str:
-    advice = _TYPE_ADVICE.get(role, "Convert the column to numbers")
-    if pa.types.is_temporal(kind) and role in ("outcome", "control"):
-        return "Pass a number, such as the days since a start"
-    if pa.types.is_dictionary(kind) and is_number(kind.value_type):
-        return f"{advice}. It is a category of numbers: convert it to the numbers themselves"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return f"{advice}. Numbers must be plain, like 1234.5, and empty where they are missing"
-    return advice
 
 
 def _named(column: pa.Array) -> pa.Array:
@@ -285,7 +297,3 @@ def _clusters(batch: pa.RecordBatch, name: str) -> tuple[NDArray[np.uint64], NDA
     if not missing.all():
         hashes[~missing] = hash_ids(column.filter(mask(~missing)))
     return hashes, missing
-
-
-def _stack(columns: list[Floats], n: int) -> Floats:
-    return np.stack(columns) if columns else np.empty((0, n))

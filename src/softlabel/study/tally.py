@@ -31,7 +31,8 @@ class Tally:
     ``weightless_unlabelled`` of them no label.
     ``graded``: some outcome is neither 0 nor 1; ``unsure``: some score of an unlabelled row is.
     ``differ`` holds the pairs (control, other column) that were seen to hold different values, and ``unlike_group``
-    the controls that differ from the group or are missing where it is not, or the other way round.
+    the controls that differ from the group or are missing where it is not, or the other way round. ``not_audit`` counts
+    labelled rows where the audit column is neither 0 nor 1 nor missing.
     """
 
     rows: int = 0
@@ -45,6 +46,8 @@ class Tally:
     extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     not_binary: int = 0
     example: float | None = None
+    not_audit: int = 0
+    audit_example: float | None = None
     weightless: int = 0
     weightless_unlabelled: int = 0
     fractional: int = 0
@@ -67,7 +70,9 @@ class Tally:
             outside=self.outside + other.outside,
             extremes=_widest(self.extremes, other.extremes),
             not_binary=self.not_binary + other.not_binary,
-            example=min((e for e in (self.example, other.example) if e is not None), default=None),
+            example=_least(self.example, other.example),
+            not_audit=self.not_audit + other.not_audit,
+            audit_example=_least(self.audit_example, other.audit_example),
             weightless=self.weightless + other.weightless,
             weightless_unlabelled=self.weightless_unlabelled + other.weightless_unlabelled,
             fractional=self.fractional + other.fractional,
@@ -87,6 +92,10 @@ def _widest(
         other = both.get(name, (math.inf, -math.inf))
         both[name] = (min(low, other[0]), max(high, other[1]))
     return both
+
+
+def _least(*values: float | None) -> float | None:
+    return min((value for value in values if value is not None), default=None)
 
 
 def _add(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:

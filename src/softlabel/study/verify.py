@@ -30,12 +30,14 @@ def verify(
     frequency: bool = False,
     id: str | None = None,
     cluster: str | None = None,
+    audit: str | None = None,
 ) -> None:
     """Raise the clearest DataError that these counts call for, if any."""
     if not tally.rows:
         raise DataError(expected="rows", found="an empty table", fix="Check the file or the filter before")
     _check_present(tally, group, missing, id, cluster)
     _check_group(tally, group)
+    _check_audit(tally, audit)
     _check_score(tally, score)
     if weights is not None:
         _check_weights(tally, weights, frequency=frequency)
@@ -104,6 +106,15 @@ def _check_group(tally: Tally, group: str | None) -> None:
             expected=f"the group {group!r} to be 0, 1 or null",
             found=f"other values in {tally.not_binary:,} of {tally.rows:,} rows, such as {tally.example:g}",
             fix="Code the group 0 or 1 and leave it null where it is unknown",
+        )
+
+
+def _check_audit(tally: Tally, audit: str | None) -> None:
+    if tally.not_audit:
+        raise DataError(
+            expected=f"{audit!r} to be 0, 1 or empty in every labelled row",
+            found=f"other values in {tally.not_audit:,} of {tally.rows:,} rows, such as {tally.audit_example:g}",
+            fix="Write 1 where neither the classifier nor its calibrator has seen the label, else 0",
         )
 
 
