@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import importlib
 import math
 import pickle
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 from scipy import stats
 
-import softlabel.results.records
 from softlabel import Diagnosis, InputError
 from softlabel.results.inference import check_level, p_value, quantile
 from softlabel.results.records import estimated, not_estimated
@@ -31,22 +31,40 @@ RECORDS = [
     STORED.settings,
     STORED.notes[0],
 ]
+OF_TRUST = [
+    STORED.checks.rows[0],
+    STORED.audits.rows[0],
+    STORED.calibration,
+    STORED.calibration.bins.rows[0],
+    STORED.ladder,
+    STORED.ladder.rungs.rows[0],
+    STORED.ladder.steps.rows[0],
+]
+OF_DRIFT = [
+    STORED.drift_curves,
+    STORED.drift_curves.curves[0],
+    STORED.drift_curves.supported,
+    STORED.drift(0.05).rows[0],
+    STORED.breakdown.rows[0],
+]
+OF_FORECASTS = [STORED.forecast.rows[0]]
 
 
 def _name(record: object) -> str:
     return type(record).__name__
 
 
-def test_every_kind_of_record_is_looked_at_here() -> None:
-    kinds = {
-        name
-        for name in softlabel.results.records.__all__
-        if dataclasses.is_dataclass(getattr(softlabel.results.records, name))
-    }
-    assert kinds | {"Diagnosis", "Table"} == set(map(_name, RECORDS))
+@pytest.mark.parametrize(
+    ("module", "records"),
+    [("records", RECORDS), ("trust", OF_TRUST), ("drift", OF_DRIFT), ("forecast", OF_FORECASTS)],
+)
+def test_every_kind_of_record_is_looked_at_here(module: str, records: list[object]) -> None:
+    room = importlib.import_module(f"softlabel.results.{module}")
+    kinds = {name for name in room.__all__ if dataclasses.is_dataclass(getattr(room, name))}
+    assert kinds == set(map(_name, records)) - {"Diagnosis", "Table"}
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=_name)
+@pytest.mark.parametrize("record", [*RECORDS, *OF_TRUST, *OF_DRIFT, *OF_FORECASTS], ids=_name)
 def test_records_are_frozen_slotted_hashable_and_copied_equal(record: Any) -> None:
     assert not hasattr(record, "__dict__")
     for field in dataclasses.fields(record):
@@ -142,6 +160,8 @@ def test_picking_an_estimate() -> None:
         ("soft", {"form": "momment"}, ["['orthogonal', 'moment']", "form='momment'", "Leave form out"]),
         ("deattenuated", {"threshold": 0.5, "form": "moment"}, ["form for 'deattenuated'", "form='moment'"]),
         ("supervised", {"form": "moment"}, ["form for 'supervised'"]),
+        ("adaptive", {"threshold": 0.5}, ["no threshold for 'adaptive'"]),
+        ("rectifed", {}, ["Did you mean 'rectified'?"]),
     ],
 )
 def test_picking_what_is_not_there(name: str, options: dict[str, Any], parts: list[str]) -> None:

@@ -9,29 +9,54 @@ import pyarrow as pa
 import pytest
 
 from softlabel import Diagnosis, InputError
-from softlabel.results import Attenuation, ConfidentAttenuation, Estimate, LabelEquivalent, Table
+from softlabel.results import (
+    Attenuation,
+    Audit,
+    Check,
+    ConfidentAttenuation,
+    Estimate,
+    Forecast,
+    LabelEquivalent,
+    ReliabilityBin,
+    Rung,
+    StepTest,
+    Table,
+)
+from softlabel.results.drift import Breakdown, DriftBound
 
 STORED = Diagnosis.from_json((Path(__file__).parent / "schema_1.json").read_bytes())
-TABLES: list[Table[Any]] = [STORED.estimates, STORED.kappa, STORED.kappa_confident, STORED.label_equivalents]
-KINDS = [Estimate, Attenuation, ConfidentAttenuation, LabelEquivalent]
+TABLES: dict[type, Table[Any]] = {
+    Estimate: STORED.estimates,
+    Attenuation: STORED.kappa,
+    ConfidentAttenuation: STORED.kappa_confident,
+    LabelEquivalent: STORED.label_equivalents,
+    Check: STORED.checks,
+    Audit: STORED.audits,
+    ReliabilityBin: STORED.calibration.bins,
+    Rung: STORED.ladder.rungs,
+    StepTest: STORED.ladder.steps,
+    Forecast: STORED.forecast,
+    DriftBound: STORED.drift(0.05),
+    Breakdown: STORED.breakdown,
+}
 
 
-@pytest.fixture(params=TABLES, ids=["estimates", "kappa", "kappa_confident", "label_equivalents"])
+@pytest.fixture(params=TABLES.values(), ids=[kind.__name__ for kind in TABLES])
 def table(request: pytest.FixtureRequest) -> Table[Any]:
     chosen: Table[Any] = request.param
     return chosen
 
 
 def test_a_table_is_its_rows() -> None:
-    assert len(STORED.estimates) == 11
+    assert len(STORED.estimates) == 15
     assert list(STORED.estimates) == list(STORED.estimates.rows)
     assert STORED.kappa["threshold"] == [0.5, 0.9]
     assert STORED.kappa["kappa"] == [0.45, None]
     assert STORED.kappa["n_above"] == [9_000, 0]
 
 
-@pytest.mark.parametrize(("table", "kind"), list(zip(TABLES, KINDS, strict=True)), ids=[k.__name__ for k in KINDS])
-def test_columns_are_the_fields_of_a_row_in_their_order(table: Table[Any], kind: type) -> None:
+@pytest.mark.parametrize(("kind", "table"), TABLES.items(), ids=[kind.__name__ for kind in TABLES])
+def test_columns_are_the_fields_of_a_row_in_their_order(kind: type, table: Table[Any]) -> None:
     names = [field.name for field in dataclasses.fields(kind)]
     assert table.columns == names
     assert list(table.to_dict()) == names

@@ -1,6 +1,8 @@
 """Frozen results: records, small tables, and the Diagnosis with its JSON."""
 
 from softlabel.results.diagnosis import Diagnosis
+from softlabel.results.drift import Breakdown, Drift, DriftBound, DriftCurve, SupportedDrift
+from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
     Attenuation,
     ConfidentAttenuation,
@@ -14,18 +16,32 @@ from softlabel.results.records import (
     Verdict,
 )
 from softlabel.results.table import Table
+from softlabel.results.trust import Audit, Calibration, Check, Ladder, ReliabilityBin, Rung, StepTest
 
 __all__ = [
     "Attenuation",
+    "Audit",
+    "Breakdown",
+    "Calibration",
+    "Check",
     "ConfidentAttenuation",
     "Diagnosis",
+    "Drift",
+    "DriftBound",
+    "DriftCurve",
     "Estimate",
+    "Forecast",
     "LabelEquivalent",
+    "Ladder",
     "LearnerScore",
     "Note",
     "Reason",
+    "ReliabilityBin",
+    "Rung",
     "Sample",
     "Settings",
+    "StepTest",
+    "SupportedDrift",
     "Table",
     "Verdict",
 ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from softlabel.errors import InputError, StateError, did_you_mean
+from softlabel.results.drift import CONTOUR, Breakdown, Drift, DriftBound, breakdown_table, contour_table
+from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
     Attenuation,
     ConfidentAttenuation,
@@ -21,6 +24,7 @@ from softlabel.results.records import (
     Verdict,
 )
 from softlabel.results.table import Table
+from softlabel.results.trust import Audit, Calibration, Check, Ladder
 
 __all__ = ["RENDERERS", "SCHEMA_VERSION", "Diagnosis"]
 
@@ -54,6 +58,18 @@ class Diagnosis:
         Tables of κ(t) and κ_FM(t).
     label_equivalents
         What each estimate is worth in labelled rows.
+    checks
+        Table of `Check`: every assumption, looked at.
+    audits
+        Why soft and hard(t) are off, on the labelled rows: slope, leak and bias.
+    calibration
+        How often the group is what the score says, with the reliability curve.
+    ladder
+        The estimates that trust the score more and more, and the tests of what they trust.
+    drift_curves
+        How far a drift of the group's probability could carry each estimate: `drift` and `breakdown` read them.
+    forecast
+        The mean squared error of soft, hard and confident at every threshold, if the score is right.
     learners
         V̂* with each learner that was asked for; empty for a regression on a basis.
     sample, settings, notes
@@ -67,6 +83,12 @@ class Diagnosis:
     kappa: Table[Attenuation]
     kappa_confident: Table[ConfidentAttenuation]
     label_equivalents: Table[LabelEquivalent]
+    checks: Table[Check]
+    audits: Table[Audit]
+    calibration: Calibration
+    ladder: Ladder
+    drift_curves: Drift
+    forecast: Table[Forecast]
     learners: Table[LearnerScore]
     sample: Sample
     settings: Settings
@@ -79,7 +101,8 @@ class Diagnosis:
         Parameters
         ----------
         name
-            "supervised", "soft", "hard", "deattenuated" or "confident".
+            "supervised", "soft", "hard", "deattenuated", "confident", "rectified", "instrumented", "combined" or
+            "adaptive".
         threshold
             Which threshold, for the estimators that have one.
         form
@@ -106,6 +129,19 @@ class Diagnosis:
             found=f"form={form!r}",
             fix="Leave form out for the default",
         )
+
+    def drift(self, delta: float) -> Table[DriftBound]:
+        """Return what each estimate says of τ if E[G|p,X] may differ from the score by up to δ, from 0 to 1."""
+        return contour_table(self.drift_curves, [delta])
+
+    def drift_contour(self, deltas: Iterable[float] = CONTOUR) -> Table[DriftBound]:
+        """Return the same for several δ, estimate by estimate."""
+        return contour_table(self.drift_curves, deltas)
+
+    @property
+    def breakdown(self) -> Table[Breakdown]:
+        """The drift from which on each estimate says nothing of τ, not even its sign."""
+        return breakdown_table(self.drift_curves)
 
     def summary(self) -> str:
         """Return a page to read, verdict first."""

@@ -25,7 +25,7 @@ __all__ = [
     "not_estimated",
 ]
 
-Choice = Literal["supervised", "soft", "hard"]
+Choice = Literal["supervised", "soft", "rectified", "instrumented", "combined", "adaptive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +194,20 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The estimator a rule recommends, the sentence that says so, and why."""
+    """The estimator a rule recommends, the sentence that says so, and why.
+
+    ``interval`` is that of the estimate, or for one that adapts, which has none, that of rectified. ``trust`` is what
+    the caller said may be trusted. ``would_change`` says what other labels or knowledge would do to the verdict.
+    """
 
     choice: Choice | None
     sentence: str
     estimate: float | None
     interval: tuple[float, float] | None
     rule: str
+    trust: str | None
     because: tuple[Reason, ...]
+    would_change: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +244,11 @@ class Settings:
     weight_type: str | None
     cluster: str | None
     id: str | None
+    audit: str | None
+    features: tuple[str, ...] | None
     covariance: str
     rule: str
+    trust: str | None
     kappa_tolerance: float
     level: float
     missing: str

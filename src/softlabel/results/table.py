@@ -86,11 +86,12 @@ class Table(Generic[Row]):
 
 
 def _arrow_type(hint: object) -> pa.DataType:
-    """Return the Arrow type of a field annotated float, int or str, each perhaps with ``| None``."""
+    """Return the Arrow type of a field annotated float, int, bool or str, each perhaps with ``| None``."""
     import pyarrow as pa
 
     kinds = set(get_args(hint)) or {hint}
-    return pa.float64() if float in kinds else pa.int64() if int in kinds else pa.string()
+    types = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+    return next((arrow for kind, arrow in types.items() if kind in kinds), pa.string())
 
 
 def _cell(value: object) -> str:

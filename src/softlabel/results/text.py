@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["interval_text", "number", "percent"]
+__all__ = ["interval_text", "number", "percent", "whole"]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -50,3 +50,14 @@ def interval_text(interval: tuple[float, float] | None) -> str:
     '0.912 to 1.10'
     """
     return "-" if interval is None else f"{number(interval[0])} to {number(interval[1])}"
+
+
+def whole(value: float) -> str:
+    """Return a count that is an estimate, without decimals; of too many digits to read the first ones.
+
+    Examples
+    --------
+    >>> whole(12345.6), whole(5e52)
+    ('12,346', '5.00e+52')
+    """
+    return f"{value:,.0f}" if abs(value) < 1e9 else number(value)
