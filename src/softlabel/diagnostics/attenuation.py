@@ -27,6 +27,16 @@ __all__ = [
 ]
 
 
+_ASSUMES = {
+    "soft": "calibration and exclusion",
+    "deattenuated": "calibration and exclusion",
+    "rectified": "one population",
+    "instrumented": "exclusion",
+    "combined": "calibration and exclusion",
+    "adaptive": "one population",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class AttenuationReport:
     """V* and the two tables of attenuation factors; ``note`` says what a reader should know, if anything."""
@@ -168,20 +178,22 @@ def label_equivalents(estimates: Iterable[Estimate], supervised: Estimate) -> Ta
 
     .. math:: n_{eq} = n_L \, (SE_{supervised} / SE)^2
 
-    Only estimates that aim at τ itself are listed, with what they assume for it.
+    Only estimates that aim at τ itself are listed, with what they assume for it. Soft's number hides what a calibrator
+    learnt from labels; that of rectified, which adaptive shares because it has its interval, hides nothing.
     """
     rows = []
-    for row in estimates:
-        if row.name not in ("soft", "deattenuated") or row.form == "moment":
-            continue
+    listed = [row for row in estimates if row.name in _ASSUMES and row.form != "moment"]
+    rectified = next((row for row in listed if row.name == "rectified"), None)
+    for row in listed:
         labels = None
-        reason = row.reason or supervised.reason
-        if row.std_error and supervised.std_error:
-            ratio = supervised.std_error / row.std_error
+        behind = rectified if row.name == "adaptive" and rectified is not None else row
+        reason = behind.reason or supervised.reason
+        if behind.std_error and supervised.std_error:
+            ratio = supervised.std_error / behind.std_error
             labels = supervised.n * ratio * ratio
             if not math.isfinite(labels):
                 labels, reason = None, "the standard errors are too far apart to compare"
         elif reason is None:
             reason = "a standard error is zero"
-        rows.append(LabelEquivalent(row.name, row.threshold, labels, "calibration and exclusion", reason=reason))
+        rows.append(LabelEquivalent(row.name, row.threshold, labels, _ASSUMES[row.name], reason=reason))
     return Table(tuple(rows))
