@@ -186,12 +186,22 @@ def test_the_sentence_states_a_level_with_decimals(level: float, shown: str) -> 
 
 
 def test_rules_and_tolerances_that_do_not_exist() -> None:
-    check_rule("paper", 0.05)
+    for rule in ("paper", "guarded"):
+        assert check_rule(rule, None, 0.05) == 0.05
     with pytest.raises(InputError, match="Did you mean 'paper'"):
-        check_rule("papers", 0.05)
+        check_rule("papers", None, 0.05)
     for tolerance in (0, 1, -0.1, math.nan, "0.1", None):
         with pytest.raises(InputError, match="kappa_tolerance"):
-            check_rule("paper", tolerance)  # type: ignore[arg-type]
+            check_rule("paper", None, tolerance)  # type: ignore[arg-type]
+
+
+def test_what_may_be_trusted() -> None:
+    for trust in ("nothing", "exclusion", "calibration"):
+        assert check_rule("guarded", trust, 0.05) == 0.05
+        with pytest.raises(InputError, match="compares precision only"):
+            check_rule("paper", trust, 0.05)
+    with pytest.raises(InputError, match="Did you mean 'exclusion'"):
+        check_rule("guarded", "exclusions", 0.05)
 
 
 # ------------------------------------------------------------------------------------ known designs
@@ -199,7 +209,7 @@ def test_rules_and_tolerances_that_do_not_exist() -> None:
 
 def _verdict(sigma_u: float, n_labelled: int, seed: int = 3) -> Verdict:
     table = PaperDesign(sigma_u=sigma_u).sample(2_000, n_labelled, seed)
-    return diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"]).verdict
+    return diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"], rule="paper").verdict
 
 
 def test_a_score_that_knows_little_beyond_the_controls_gives_supervised() -> None:
@@ -221,7 +231,7 @@ def test_a_score_that_knows_much_gives_soft() -> None:
 def test_a_score_that_is_the_controls_gives_supervised() -> None:
     table = PaperDesign().sample(2_000, 100, 1).to_pandas()
     table["p"] = 0.5 + table["x1"] / 20
-    verdict = diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2"]).verdict
+    verdict = diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2"], rule="paper").verdict
     assert verdict.choice == "supervised"
     assert verdict.because[0].code == "soft.unavailable"
     assert "the controls explain the score completely" in verdict.sentence
@@ -229,6 +239,6 @@ def test_a_score_that_is_the_controls_gives_supervised() -> None:
 
 def test_a_score_that_is_the_group_costs_nothing_to_threshold() -> None:
     table = PaperDesign(sigma_u=0.999).sample(5_000, 50, 2)
-    verdict = diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"]).verdict
+    verdict = diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"], rule="paper").verdict
     assert verdict.choice == "soft"
     assert verdict.because[-1].code == "kappa.near_one"

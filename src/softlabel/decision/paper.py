@@ -1,31 +1,15 @@
-"""Which estimator to use: rules, each a pure function of estimates."""
+"""Algorithm 1 of Kurbucz (2026), as written."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 
-from softlabel.errors import InputError, did_you_mean
 from softlabel.results import Attenuation, Estimate, Reason, Verdict
 from softlabel.results.records import Choice
 from softlabel.results.text import interval_text, number, percent
 
-__all__ = ["RULES", "check_rule", "paper_rule"]
-
-RULES = ("paper",)
-
-
-def check_rule(rule: str, kappa_tolerance: float) -> float:
-    """Return the tolerance as a plain number; raise unless the rule exists and can use it."""
-    if rule not in RULES:
-        raise InputError(expected="the name of a rule", found=f"rule={rule!r}", fix=did_you_mean(str(rule), RULES))
-    if not (isinstance(kappa_tolerance, int | float) and 0 < kappa_tolerance < 1):
-        raise InputError(
-            expected="kappa_tolerance to lie between 0 and 1",
-            found=f"kappa_tolerance={kappa_tolerance!r}",
-            fix="Use 0.05 to call kappa close to one from 0.95 to 1.05",
-        )
-    return float(kappa_tolerance)
+__all__ = ["kappa_reason", "paper_rule"]
 
 
 def paper_rule(
@@ -81,11 +65,12 @@ def paper_rule(
         because.append(Reason(code, message, paper_se, supervised.std_error))
         if noisier:
             return _verdict(supervised, "supervised", because)
-    because.append(_kappa_reason(list(kappa), kappa_tolerance))
+    because.append(kappa_reason(list(kappa), kappa_tolerance))
     return _verdict(soft, "soft", because)
 
 
-def _kappa_reason(kappa: list[Attenuation], tolerance: float) -> Reason:
+def kappa_reason(kappa: list[Attenuation], tolerance: float) -> Reason:
+    """Return what κ says of thresholding: near one somewhere, far from one everywhere, or unknown."""
     known = [row for row in kappa if row.kappa is not None]
     if not known:
         return Reason("kappa.unknown", "kappa could not be computed at any threshold")
@@ -113,10 +98,10 @@ def _verdict(estimate: Estimate, choice: Choice, because: list[Reason]) -> Verdi
     if estimate.estimate is None:
         because.append(Reason(f"{choice}.unavailable", f"{choice.capitalize()} cannot be computed: {estimate.reason}"))
         sentence = "No estimate can be recommended. " + " ".join(f"{reason.message}." for reason in because)
-        return Verdict(None, sentence, None, None, "paper", tuple(because))
+        return Verdict(None, sentence, None, None, "paper", None, tuple(because), ())
     sentence = (
         f"Use {choice}: {number(estimate.estimate)} "
         f"({percent(estimate.level)} interval {interval_text(estimate.interval)}). "
         + " ".join(f"{reason.message}." for reason in because)
     )
-    return Verdict(choice, sentence, estimate.estimate, estimate.interval, "paper", tuple(because))
+    return Verdict(choice, sentence, estimate.estimate, estimate.interval, "paper", None, tuple(because), ())
