@@ -66,6 +66,8 @@ REFUSED: dict[str, tuple[Callable[[Columns], Columns], dict[str, Any]]] = {
     ),
     "few clusters": (lambda c: {"ward": c["ward"] % 3}, {"cluster": "ward"}),
     "one id": (lambda _: {"person": np.zeros(N)}, {"id": "person"}),
+    "audit of other values": (lambda c: {"ward": c["ward"] % 3}, {"audit": "ward"}),
+    "audit of texts": (lambda _: {}, {"audit": "sex", "controls": ["age"]}),
     "text outcome": (lambda c: {"y": [str(v) for v in c["y"]]}, {}),
     "dates": (lambda c: {"age": pa.array(np.arange(len(c["y"])), pa.int32()).cast(pa.date32())}, {}),
     "dates for clusters": (
@@ -149,6 +151,10 @@ def test_every_problem_is_listed_not_only_the_gravest() -> None:
         ({"score": None}, "score=None"),
         ({"outcome": None}, "outcome=None"),
         ({"outcome": None, "score": None}, "group= alone"),
+        ({"outcome": None, "score": None, "group": None, "controls": (), "audit": "ward"}, "audit= alone"),
+        ({"audit": "ward", "group": None}, "a group with audit="),
+        ({"audit": "p"}, "one role"),
+        ({"audit": "wart"}, "Did you mean 'ward'?"),
     ],
 )
 def test_a_wrong_call_is_refused(options: dict[str, Any], part: str) -> None:
@@ -161,7 +167,12 @@ def test_a_wrong_call_is_refused(options: dict[str, Any], part: str) -> None:
 
 
 def _reasons_of(diagnosis: Diagnosis) -> dict[tuple[str, float | None], str | None]:
-    return {(row.name, row.threshold): row.reason for row in diagnosis.estimates if row.form != "moment"}
+    # An estimate that adapts has a reason for its lack of a standard error beside its number.
+    return {
+        (row.name, row.threshold): None if row.estimate is not None else row.reason
+        for row in diagnosis.estimates
+        if row.form != "moment"
+    }
 
 
 def _reasons(checkup: Checkup) -> dict[tuple[str, float | None], str | None]:
@@ -191,6 +202,26 @@ ANSWERED: dict[str, tuple[Callable[[Columns], Columns], dict[str, Any]]] = {
     "constant control": (lambda _: {"age": np.full(N, 3.0)}, {}),
     "repeated rows": (lambda c: {k: np.tile(v[:300], 10) for k, v in c.items()}, {}),
     "one cluster of labels": (lambda c: {"ward": _some(c["ward"], slice(0, LABELLED), 7)}, {"cluster": "ward"}),
+    "some audit": (lambda c: {"ward": c["ward"] % 2}, {"audit": "ward"}),
+    "audit where some lack a score": (
+        lambda c: {"ward": c["ward"] % 2, "p": _some(c["p"], slice(0, 60), np.nan)},
+        {"audit": "ward"},
+    ),
+    "copies that audit": (
+        lambda c: {"ward": np.arange(N) < 3, "w": _some(c["w"], slice(0, 3), 4), "g": _some(c["g"], 0, 1 - c["g"][1])},
+        {"audit": "ward", "weights": "w", "weight_type": "frequency"},
+    ),
+    "few audit": (lambda _: {"ward": np.arange(N) < 9}, {"audit": "ward"}),
+    "one class audits": (lambda c: {"ward": c["g"] == 1}, {"audit": "ward"}),
+    "no score on labelled rows": (lambda c: {"p": _some(c["p"], slice(0, LABELLED), np.nan)}, {}),
+    "one cluster audits": (
+        lambda c: {"ward": np.where(np.arange(N) < 50, 3, c["ward"]), "w": np.arange(N) < 50},
+        {"audit": "w", "cluster": "ward"},
+    ),
+    "score explained where it audits": (
+        lambda c: {"p": np.where(np.arange(N) < LABELLED, 0.5 + 0.01 * (c["age"] - 50), c["p"])},
+        {"controls": "age"},
+    ),
     "group explained": (lambda c: {"age": np.where(np.isnan(c["g"]), c["age"], 2 * c["g"])}, {"controls": "age"}),
 }
 
@@ -213,6 +244,7 @@ def _same_counts(checkup: Checkup, diagnosis: Diagnosis) -> None:
     assert (counts.labelled_by_class, counts.incomplete) == (sample.labelled_by_class, sample.dropped)
     assert (counts.weightless, counts.n_effective) == (sample.weightless, sample.n_effective)
     assert (counts.clusters, counts.clusters_labelled) == (sample.clusters, sample.clusters_labelled)
+    assert diagnosis.ladder.reason is not None or counts.audit == diagnosis.ladder.n_audit
     assert counts.columns == len(sample.columns)
     assert counts.in_sample is (sample.folds is None)
     assert checkup.above["above"] == diagnosis.kappa["n_above"]

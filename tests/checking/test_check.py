@@ -114,6 +114,27 @@ def test_labelled_rows_of_their_own() -> None:
     assert " ".join(c.command).endswith("controls=['age', 'region'], labelled=labelled)")
 
 
+def test_rows_that_audit_are_counted_and_their_column_has_its_role() -> None:
+    seen = np.arange(N) % 3 == 0
+    c = check(_table(seen=seen), **ROLES, audit="seen")
+    assert c.counts is not None
+    assert c.counts.audit == seen[:LABELLED].sum() == 50
+    assert {row.name: row.role for row in c.columns}["seen"] == "audit"
+    assert "audit='seen'" in c.command[-1]
+    assert "seen" in c.summary().split("Column")[1]
+    for name in ("rectified", "instrumented", "combined", "adaptive"):
+        assert f"  {name}" in c.summary()
+    assert c.summary().count("50 that audit") == 4
+    # All that have a score, where nobody was asked; none, where the named ones are too few.
+    plain = check(_table(), **ROLES)
+    assert plain.counts is not None
+    assert plain.counts.audit == LABELLED
+    few = check(_table(seen=np.arange(N) < 9), **{**ROLES, "controls": ["age"]}, audit="seen")
+    text = " ".join(few.summary().split())
+    assert "rectified, instrumented, combined, adaptive: 9 audit rows are too few to audit the score" in text
+    assert "Not possible: rectified, instrumented, combined, adaptive" in text
+
+
 def test_clusters_of_each_kind_of_row() -> None:
     ward = np.where(np.arange(N) < LABELLED, np.arange(N) % 7, 4 + np.arange(N) % 40)
     c = check(_table(ward=ward), **ROLES, cluster="ward")

@@ -122,14 +122,26 @@ def test_json(run: Run, visits: str, tmp_path: Path) -> None:
 
 
 def test_every_role_arrives(run: Run, table: Tables, tmp_path: Path) -> None:
-    whole = table(ward=np.arange(900) % 30, w=np.arange(900) % 4)
+    whole = table(ward=np.arange(900) % 30, w=np.arange(900) % 4, seen=np.arange(900) % 2)
     pq.write_table(whole.slice(120), tmp_path / "rows.parquet")
     pq.write_table(whole.slice(0, 120), tmp_path / "charts.parquet")
     files = [str(tmp_path / name) for name in ("rows.parquet", "charts.parquet")]
     options = ["--outcome", "days", "--score", "p", "--group", "g", "--formula", "ns(age) + frailty"]
-    options += ["--labelled", files[1], "--weights", "w", "--weight-type", "frequency", "--cluster", "ward"]
+    options += [
+        "--labelled",
+        files[1],
+        "--weights",
+        "w",
+        "--weight-type",
+        "frequency",
+        "--cluster",
+        "ward",
+        "--audit",
+        "seen",
+    ]
     code, out, _ = run("check", files[0], *options, "--threads", "1", "--json", "-")
     asked = {**ASKED, "controls": "ns(age) + frailty", "weights": "w", "weight_type": "frequency", "cluster": "ward"}
+    asked["audit"] = "seen"
     expected = check([files[0]], labelled=[files[1]], **asked)
     assert (code, Checkup.from_json(out)) == (0, expected)
     assert run(*shlex.split(" ".join(expected.command))[1:])[0] == 0

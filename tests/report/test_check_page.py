@@ -9,7 +9,7 @@ import pytest
 
 from softlabel import Checkup, check
 from softlabel.report.check import page
-from softlabel.report.summary import WIDTH
+from softlabel.report.layout import WIDTH
 from softlabel.results import Table
 
 HERE = Path(__file__).parent

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from softlabel.checking.command import are_files, as_call, as_command
-from softlabel.checking.feasible import Setting, count_both, estimators, setting_of
+from softlabel.checking.counting import above, confident, counts, levels
+from softlabel.checking.feasible import estimators, setting_of
 from softlabel.checking.notes import notes, sentence
 from softlabel.checking.problems import basis_of, caught, clusters_dealt, type_problems, value_problems, without
-from softlabel.checking.records import Checkup, ConfidentRows, Counts, Level, RowsAbove
+from softlabel.checking.records import Checkup
 from softlabel.checking.rows import Found, find
 from softlabel.checking.survey import Survey, read_columns, role_facts, survey
 from softlabel.diagnose import CONFIDENT, THRESHOLDS, control_plan, folds_by
@@ -38,6 +39,7 @@ def check(
     weight_type: Literal["sampling", "frequency"] = "sampling",
     cluster: str | None = None,
     id: str | None = None,
+    audit: str | None = None,
     missing: Literal["raise", "drop"] = "raise",
     threads: int | None = None,
     progress: bool | None = None,
@@ -49,7 +51,9 @@ def check(
 
     Parameters
     ----------
-    data, outcome, score, group, controls, labelled, weights, weight_type, cluster, id, missing, threads, progress
+    data, outcome, score, group, controls, labelled, weights, weight_type, cluster, id, audit, missing
+        As for `softlabel.diagnose`.
+    threads, progress
         As for `softlabel.diagnose`.
 
     Returns
@@ -78,7 +82,7 @@ def check(
     with Passes(check_progress(progress)) as passes:
         if outcome is None and score is None:
             roles = {"group": group, "controls": controls, "labelled": labelled, "weights": weights}
-            _refuse_roles({**roles, "cluster": cluster, "id": id})
+            _refuse_roles({**roles, "cluster": cluster, "id": id, "audit": audit})
             return _without_roles(data, passes, threads)
         if outcome is None or score is None:
             raise InputError(
@@ -87,6 +91,7 @@ def check(
                 fix="Name both",
             )
         names = {"outcome": outcome, "score": score, "group": group, "id": id, "weights": weights, "cluster": cluster}
+        names["audit"] = audit
         plain = {role: _name(column) for role, column in names.items()}
         study = Study(**plain, missing=missing, weight_type=weight_type)
         return _with_roles(study, data, controls, labelled, passes, threads)
@@ -154,7 +159,7 @@ def _with_roles(
     plan = without(plan, list(wrong))
     study = replace(study, controls=plan.controls)
     problems = list(wrong.values())
-    needed = {study.outcome, study.score, study.group, study.weights, study.id, study.cluster}
+    needed = {study.outcome, study.score, study.group, study.weights, study.id, study.cluster, study.audit}
     if not needed & set(wrong):
         mixed = caught("column.kinds", lambda: typed_tables(study, parts))
         problems += mixed
@@ -184,11 +189,11 @@ def _with_roles(
         notes=notes(study, plan, found, setting if possible else None),
         source=tables.name,
         rows=found.tally.rows,
-        counts=_counts(study, found, setting, by),
+        counts=counts(study, found, setting, by),
         columns=role_facts(whole, parts, found.columns, wrong),
-        levels=_levels(found),
-        above=Table(tuple(_above(found, partition))),
-        confident=Table(tuple(_confident(found, partition))),
+        levels=levels(found),
+        above=Table(tuple(above(found, partition))),
+        confident=Table(tuple(confident(found, partition))),
         estimators=Table(possible),
         command=command.words(drop=bool(found.tally.missing)),
         shell=command.shell,
@@ -221,49 +226,6 @@ def _unreadable(tables: Tables, study: Study, problems: list[Note], command: _Co
     )
 
 
-def _counts(study: Study, found: Found, setting: Setting | None, by: str) -> Counts:
-    tally, clustered = found.tally, study.cluster is not None
-    return Counts(
-        rows=tally.rows,
-        unlabelled=tally.unlabelled,
-        labelled=tally.labelled,
-        labelled_by_class=(tally.labelled - tally.positive, tally.positive),
-        incomplete=tally.dropped,
-        weightless=tally.weightless,
-        n_effective=found.sketch.effective_rows(tally.unlabelled),
-        in_sample=setting is not None and setting.in_sample,
-        folds_by=by,
-        columns=None if setting is None else len(setting.basis.columns),
-        clusters=len(found.clusters.ids) if clustered else None,
-        clusters_labelled=len(found.clusters_labelled.ids) if clustered else None,
-        clusters_both=count_both(found.clusters, found.clusters_labelled) if clustered else None,
-    )
-
-
-def _levels(found: Found) -> Table[Level]:
-    return Table(
-        tuple(
-            Level(control, name, unlabelled, labelled)
-            for control, levels in found.levels.items()
-            for name, unlabelled, labelled in sorted(levels.values())
-        )
-    )
-
-
-def _above(found: Found, partition: Partition) -> list[RowsAbove]:
-    by_code = found.counts.sum(axis=0)
-    return [
-        RowsAbove(t, int(by_code @ label))
-        for t, label in zip(partition.thresholds, partition.labels[:, 0], strict=True)
-    ]
-
-
-def _confident(found: Found, partition: Partition) -> list[ConfidentRows]:
-    by_code = found.counts.sum(axis=0)
-    sets = zip(partition.confident, partition.members, partition.confident_labels[:, 0], strict=True)
-    return [ConfidentRows(t, int(by_code @ member), int(by_code @ (member * label))) for t, member, label in sets]
-
-
 @dataclass(frozen=True, slots=True)
 class _Command:
     """What would diagnose these data with these roles."""
@@ -291,6 +253,7 @@ class _Command:
             "weight_type": None if study.weight_type == "sampling" else study.weight_type,
             "cluster": study.cluster,
             "id": study.id,
+            "audit": study.audit,
             "missing": "drop" if drop or study.missing == "drop" else None,
         }
         if self.shell:

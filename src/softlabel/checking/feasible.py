@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from softlabel.basis import DesignBasis
 from softlabel.checking.records import Possible
 from softlabel.checking.rows import FOLDS, Found
+from softlabel.diagnostics.evidence import audit_rows, no_evidence, no_residuals
+from softlabel.diagnostics.rungs import RUNG_NAMES
 from softlabel.estimators.confident import WITHIN
 from softlabel.estimators.labels import LabelCounts, why_not
 from softlabel.estimators.supervised import fit_supervised
@@ -18,6 +20,7 @@ from softlabel.influence import FoldRule
 from softlabel.look import Clusters
 from softlabel.moments import Partition
 from softlabel.moments.solve import RANK_TOLERANCE
+from softlabel.results import Estimate
 from softlabel.study import Columns, joined
 
 __all__ = ["Setting", "count_both", "estimators", "setting_of"]
@@ -87,10 +90,14 @@ def _labelled_rows(found: Found, controls: tuple[str, ...], basis: DesignBasis) 
 
 def estimators(setting: Setting, controls: tuple[str, ...]) -> Iterator[Possible]:
     """Yield every estimator with the reason why it is not possible, if it is not."""
-    yield Possible("supervised", None, _supervised(setting))
+    supervised = _supervised(setting)
+    yield Possible("supervised", None, supervised.reason)
     sample = _Sample.of(setting, controls)
     soft = _soft(setting, sample)
     yield Possible("soft", None, soft)
+    evidence = _evidence(setting, sample, supervised, soft)
+    for name in (*RUNG_NAMES, "adaptive"):
+        yield Possible(name, None, evidence)
     by_code, part = setting.found.counts.sum(axis=0), setting.partition
     for t, label in zip(part.thresholds, part.labels[:, 0], strict=True):
         counts = LabelCounts(setting.n, int(by_code @ label), setting.fewest_to_train())
@@ -104,8 +111,8 @@ def estimators(setting: Setting, controls: tuple[str, ...]) -> Iterator[Possible
         yield Possible("confident", t, why_not(counts, left, setting.d, threshold=t, where=WITHIN, df=setting.df))
 
 
-def _supervised(setting: Setting) -> str | None:
-    """Return why the labelled rows cannot answer; no outcome is looked at."""
+def _supervised(setting: Setting) -> Estimate:
+    """Return what the labelled rows can answer, or why not; no outcome is looked at."""
     rows = setting.labelled
     fit = fit_supervised(
         np.zeros(len(rows)),
@@ -117,7 +124,17 @@ def _supervised(setting: Setting) -> str | None:
         covariance="HC3",
         level=0.95,
     )
-    return fit.estimate.reason
+    return fit.estimate
+
+
+def _evidence(setting: Setting, sample: _Sample, supervised: Estimate, soft: str | None) -> str | None:
+    """Return why the labelled rows cannot tell what the score is worth; the sample stands for the unlabelled rows."""
+    labelled = setting.labelled
+    reason = no_evidence(labelled, supervised, soft)
+    if reason is not None:
+        return reason
+    rows = labelled.take(audit_rows(labelled))
+    return no_residuals(rows.score[0] - sample.predicted(rows.controls), rows, sample.variance, "HC3")
 
 
 def _soft(setting: Setting, sample: _Sample) -> str | None:
@@ -158,6 +175,17 @@ class _Sample:
         """The variance of the score."""
         mean = np.average(self.score, weights=self.counts) if len(self.score) else 0.0
         return float(np.square(self.score - mean) @ self.counts / max(self.counts.sum(), 1.0))
+
+    def predicted(self, x: Floats) -> Floats:
+        """Return the score that least squares on the sample predict at design columns x (d − 1, m)."""
+        middle = np.average(self.x, axis=1, weights=self.counts)[:, None]
+        size = np.sqrt(np.average(np.square(self.x - middle), axis=1, weights=self.counts))[:, None]
+        here, there = (
+            np.vstack([np.ones(z.shape[1]), (z - middle) / np.where(size > 0, size, np.inf)]) for z in (self.x, x)
+        )
+        root = np.sqrt(self.counts)
+        found: Floats = np.linalg.lstsq((here * root).T, self.score * root, rcond=None)[0] @ there
+        return found
 
     def left(self, target: Floats, members: Bools | None = None) -> float:
         """Return the variance of a target (n,) that the controls leave; infinite where too few rows would tell."""

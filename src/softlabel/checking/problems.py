@@ -86,6 +86,7 @@ def _parts(study: Study, tally: Tally, alone: Tally) -> Iterator[tuple[str, Tall
     rest = {name: count for name, count in tally.missing.items() if name not in (*apart, *copies)}
     yield "values.missing", replace(alone, missing=rest)
     yield "group.values", replace(alone, not_binary=tally.not_binary, example=tally.example)
+    yield "audit.values", replace(alone, not_audit=tally.not_audit, audit_example=tally.audit_example)
     yield (
         "score.values",
         replace(alone, outside=tally.outside, extremes=_only(tally, study.score) if tally.outside else {}),

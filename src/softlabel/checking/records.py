@@ -77,6 +77,7 @@ class Possible:
 class Counts:
     """Counts of rows. ``unlabelled``, ``labelled`` and ``labelled_by_class`` count complete and possible ones.
 
+    ``audit`` of the labelled ones may audit the score: they have one, and the column named for it, if any, says so.
     ``incomplete`` rows have a missing or infinite value: missing="drop" would leave them out.
     ``n_effective`` is the number of distinct unlabelled rows that would be as informative, and ``in_sample`` whether
     that is too few to deal rows to folds by their values. ``columns`` are the design columns of the controls, the
@@ -87,6 +88,7 @@ class Counts:
     unlabelled: int
     labelled: int
     labelled_by_class: tuple[int, int]
+    audit: int
     incomplete: int
     weightless: int
     n_effective: float

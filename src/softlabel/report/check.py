@@ -7,13 +7,16 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from softlabel.checking.records import Checkup, ColumnFacts, Counts
-from softlabel.report.summary import WIDTH, wrapped
+from softlabel.report.layout import WIDTH, wrapped
 from softlabel.results.text import number
 
 __all__ = ["page"]
 
 _NAME_WIDTH = 26
 _MOST_LEVELS = 12
+
+# Estimates from the labelled and the unlabelled rows together, all possible or none.
+_OF_BOTH = ("rectified", "instrumented", "combined", "adaptive")
 _FOLDS_BY = {"values": "the values of a row", "id": "the id", "cluster": "the cluster"}
 
 
@@ -152,7 +155,9 @@ def _scores(c: Checkup) -> str:
     rows = [
         ("supervised", f"{c.counts.labelled:,} labelled", _possible(why["supervised", None])),
         ("soft", f"{c.counts.unlabelled:,} unlabelled", _possible(why["soft", None])),
+        *((name, f"{c.counts.audit:,} that audit", _yes(why[name, None])) for name in _OF_BOTH),
     ]
+    unanswered = {why[name, None] for name in _OF_BOTH} - {None}
     above = [
         (
             f"t = {row.threshold:g}",
@@ -167,7 +172,10 @@ def _scores(c: Checkup) -> str:
         for row in c.confident
     ]
     parts = [
-        [*_aligned(("Estimator", "rows", "possible"), rows, right=(1,))],
+        [
+            *_aligned(("Estimator", "rows", "possible"), rows, right=(1,)),
+            *(wrapped(f"{', '.join(_OF_BOTH)}: {reason}.", hang="  ") for reason in unanswered),
+        ],
         [
             *_aligned(("Threshold", "rows above", "hard", "de-attenuated"), above, right=(1,)),
             *_reasons(c, "hard"),
