@@ -1,6 +1,7 @@
 """What a diagnosis reports, number by number, and beside the dense reference."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from softlabel import Diagnosis
 from softlabel.folds import deal
 from softlabel.hashing import finish, hash_ids, splitmix
+from softlabel.results import Table
 from tests import oracle
 from tests.oracle import Answer, Floats, Rows
 
-__all__ = ["Pair", "beside", "cluster_folds", "differing", "drawn", "id_folds", "numbers", "rows_of"]
+__all__ = ["Pair", "beside", "cluster_folds", "differing", "drawn", "id_folds", "numbers", "rows_of", "without_checks"]
 
 WARDS = ("east", "north", "south", "west")
 
@@ -143,6 +145,11 @@ def differing(one: Diagnosis, other: Diagnosis, rel: float) -> set[str]:
         return bool(abs(a - b) <= rel * max(abs(a), abs(b)) if both else a == b)
 
     return {path for path in ours.keys() | theirs.keys() if not same(path)}
+
+
+def without_checks(d: Diagnosis, *codes: str) -> Diagnosis:
+    """The same without some checks."""
+    return replace(d, checks=Table(tuple(one for one in d.checks if one.code not in codes)))
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -115,8 +115,11 @@ def test_the_comparison_sees_the_ninth_digit_and_not_the_twelfth() -> None:
         at = TABLE.schema.get_field_index("days")
         days = pa.array(TABLE["days"].to_numpy() * factor)
         d = diagnose(TABLE.set_column(at, "days", days), **ROLES, id="visit")
-        # These two hash the very bits of the rows.
-        return [line for line in _differences(d, start) if "fingerprint" not in line and "n_eff" not in line]
+        # These hash the very bits of the rows, the last to draw some that are compared with their neighbours.
+        at = f".checks.rows[{d.checks['code'].index('score.collapse')}]"
+        return [
+            line for line in _differences(d, start) if not line.startswith((".sample.fingerprint", ".sample.n_eff", at))
+        ]
 
     start = diagnose(TABLE, **ROLES, id="visit")
     assert any("estimate" in line for line in scaled(1 + 1e-9))
@@ -302,8 +305,20 @@ def test_without_a_group_nothing_is_supervised_and_it_says_so() -> None:
     assert (supervised.estimate, supervised.std_error, supervised.interval, supervised.p_value) == (None,) * 4
     assert (supervised.n, supervised.reason) == (0, "there are no labelled rows")
     assert d.verdict.choice == "soft"
-    assert d.verdict.because[0].code == "supervised.unavailable"
-    assert "there are no labelled rows" in d.verdict.sentence
+    assert d.verdict.because[0].code == "assumptions.untested"
+    # Before anything is recommended it is said what cannot be tested.
+    assert d.verdict.sentence.startswith("Neither calibration nor exclusion can be tested: there are no labelled rows")
+    assert [reason.code for reason in d.verdict.would_change] == ["labels.audit"]
+    paper = diagnose(hidden, outcome="days", score="p", controls=CONTROLS, basis="linear", rule="paper").verdict
+    assert (paper.choice, paper.because[0].code) == ("soft", "supervised.unavailable")
+    assert "there are no labelled rows" in paper.sentence
+    for name in ("rectified", "instrumented", "combined", "adaptive"):
+        row = d.estimate(name)
+        assert (row.estimate, row.interval, row.n, row.reason) == (None, None, 0, "there are no labelled rows")
+    assert d.ladder.reason == d.calibration.reason == d.drift_curves.supported.reason == "there are no labelled rows"
+    assert {row.reason for row in d.audits} == {"there are no labelled rows"}
+    skipped = {one.code for one in d.checks if one.outcome == "skipped"}
+    assert {"calibration.given_controls", "exclusion", "samples.soft", "audit.clean"} <= skipped
     (note,) = [note for note in d.notes if note.code == "labels.none"]
     assert "calibrated" in note.message
     assert "only through the group" in note.message
@@ -313,7 +328,7 @@ def test_without_a_group_nothing_is_supervised_and_it_says_so() -> None:
     assert {row.reason for row in d.label_equivalents} == {"there are no labelled rows"}
     # Everything that needs no label is what it is with labels.
     full = diagnose(TABLE, **ROLES)
-    for name in ("v_star", "score_variance", "kappa", "kappa_confident"):
+    for name in ("v_star", "score_variance", "kappa", "kappa_confident", "forecast"):
         assert [v for _, v in _leaves(_plain(getattr(d, name)))] == pytest.approx(
             [v for _, v in _leaves(_plain(getattr(full, name)))], rel=1e-10
         )
@@ -352,8 +367,18 @@ def test_labelled_rows_may_lack_a_score() -> None:
     )
     for d in (scoreless, apart):
         assert (d.sample.dropped, d.sample.labelled) == (0, labelled)
-        assert d.estimates == plain.estimates
-        assert d.kappa == plain.kappa
+        climbed = [d.estimate(name) for name in ("rectified", "instrumented", "combined", "adaptive")]
+        assert d.estimates.rows == (*plain.estimates.rows[: -len(climbed)], *climbed)
+        # Without a score a row cannot audit one.
+        too_few = "0 labelled rows with a score are too few to audit the score: at least 10 are needed"
+        assert {row.reason for row in climbed} == {too_few}
+        assert d.drift_curves.curves == plain.drift_curves.curves
+        assert (d.kappa, d.forecast) == (plain.kappa, plain.forecast)
+    # Those that have one do.
+    half = known & (np.arange(n) % 2 == 0)
+    some = diagnose(data | {"p": np.where(half, np.nan, data["p"])}, **options)
+    assert (some.ladder.n_labelled, some.ladder.n_audit) == (labelled, labelled // 2)
+    assert some.estimate("supervised") == plain.estimate("supervised")
 
 
 def test_the_scores_of_unlabelled_rows_are_still_needed() -> None:

@@ -1,5 +1,6 @@
 """Every parameter of diagnose matters, and a value it cannot use is refused with a reason."""
 
+import dataclasses
 import inspect
 import math
 from typing import Any
@@ -8,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from scipy.special import expit
 
 from softlabel import DataError, Diagnosis, InputError, SoftlabelError, diagnose
 from softlabel.folds import hash_ids
+from softlabel.results import Check
 
 ROLES: dict[str, Any] = {"outcome": "y", "group": "g", "score": "p", "controls": ["x1", "x2"], "basis": "linear"}
 N, LABELLED = 2_000, 150
@@ -87,13 +90,16 @@ def test_settings_remember_everything_that_was_asked() -> None:
         "weight_type": "sampling",
         "cluster": None,
         "id": "id",
+        "audit": "seen",
+        "features": ("x1", "age"),
         "covariance": "HC1",
-        "rule": "paper",
+        "rule": "guarded",
+        "trust": "exclusion",
         "kappa_tolerance": 0.1,
         "level": 0.9,
         "missing": "drop",
     }
-    stored = diagnose({**DATA, "x1_square": DATA["x1"] ** 2}, **asked).settings
+    stored = diagnose({**DATA, "x1_square": DATA["x1"] ** 2, "seen": DATA["id"] % 2}, **asked).settings
     assert {name: getattr(stored, name) for name in stored.__slots__} == {**asked, "controls": ("x1", "x2")}
 
 
@@ -137,8 +143,15 @@ def test_covariance(covariance: str) -> None:
     estimate = d.estimate("supervised")
     assert estimate.std_error == pytest.approx(expected.bse[0], rel=1e-9)
     assert estimate.p_value == pytest.approx(expected.pvalues[0], rel=1e-7)
-    # It is about the labelled rows alone.
+    # It is about the labelled rows alone: of the ladder's covariance the last is soft_U's.
     assert d.estimate("soft") == PLAIN.estimate("soft")
+    assert d.ladder.covariance[2][2] == PLAIN.ladder.covariance[2][2]
+    assert d.ladder.covariance[0][0] == pytest.approx((estimate.std_error or 0) ** 2, rel=1e-12)
+    if covariance != "HC3":
+        for i in (0, 1, 3):
+            assert d.ladder.covariance[i][i] < PLAIN.ladder.covariance[i][i]
+        assert d.audits["bias_error"] != PLAIN.audits["bias_error"]
+        assert d.calibration.slope_error != PLAIN.calibration.slope_error
 
 
 def test_level() -> None:
@@ -154,17 +167,165 @@ def test_level() -> None:
         kappa = d.kappa.rows[0]
         reach = (kappa.ci_high or 0) - (kappa.kappa or 0)
         assert reach == pytest.approx(z * (kappa.std_error or 0), rel=1e-6)
-    assert narrow.v_star.level == 0.8
+    assert narrow.v_star.level == narrow.drift_curves.supported.level == 0.8
     assert "80% interval" in narrow.verdict.sentence
+    # t with the degrees of freedom of supervised for what builds on it.
+    t: float = stats.t.ppf(0.9, PLAIN.estimate("supervised").df or 0)
+    for rung, wide in zip(narrow.ladder.rungs, PLAIN.ladder.rungs, strict=True):
+        assert (rung.ci_high - rung.ci_low) / 2 == pytest.approx(t * wide.std_error, rel=1e-9)
+    for audit in narrow.audits:
+        if audit.reason is None:
+            reach = float(t) * (audit.bias_error or 0.0)
+            assert (audit.bias_high or 0) - (audit.bias or 0) == pytest.approx(reach, rel=1e-9)
+    ((low, high),), ((wide_low, wide_high),) = narrow.ladder.compatible, PLAIN.ladder.compatible
+    assert wide_low < low < high < wide_high
+    assert (narrow.calibration.ece_high or 0) < (PLAIN.calibration.ece_high or 0)
+    assert (narrow.drift_curves.supported.delta_upper or 0) < (PLAIN.drift_curves.supported.delta_upper or 0)
 
 
 def test_kappa_tolerance() -> None:
-    def codes(tolerance: float) -> list[str]:
-        return [reason.code for reason in _diagnose(group=None, kappa_tolerance=tolerance).verdict.because]
+    def codes(tolerance: float, rule: str) -> list[str]:
+        return [reason.code for reason in _diagnose(group=None, kappa_tolerance=tolerance, rule=rule).verdict.because]
 
     assert 0.35 < max(PLAIN.kappa["kappa"]) < 0.45
-    assert codes(0.05)[-1] == "kappa.far_from_one"
-    assert codes(0.7)[-1] == "kappa.near_one"
+    assert codes(0.05, "paper")[-1] == codes(0.05, "guarded")[-1] == "kappa.far_from_one"
+    assert codes(0.7, "paper")[-1] == "kappa.near_one"
+    # The guarded rule says besides at which thresholds soft is not lost.
+    assert codes(0.7, "guarded")[-1] == "threshold.free"
+
+
+def test_rule() -> None:
+    guarded, paper = PLAIN.verdict, _diagnose(rule="paper").verdict
+    assert (guarded.rule, guarded.choice) == ("guarded", "adaptive")
+    assert guarded.estimate == PLAIN.estimate("adaptive").estimate
+    assert guarded.interval == PLAIN.estimate("rectified").interval
+    assert (paper.rule, paper.trust, paper.would_change) == ("paper", None, ())
+    assert paper.choice in ("soft", "supervised")
+    chosen = PLAIN.estimate(paper.choice)
+    assert (paper.estimate, paper.interval) == (chosen.estimate, chosen.interval)
+    # The rule decides about the verdict, and about nothing else.
+    settings = dataclasses.replace(PLAIN.settings, rule="paper")
+    assert _diagnose(rule="paper") == dataclasses.replace(PLAIN, verdict=paper, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("trust", "choice"), [("nothing", "rectified"), ("exclusion", "instrumented"), ("calibration", "combined")]
+)
+def test_trust(trust: str, choice: str) -> None:
+    d = _diagnose(trust=trust)
+    row = PLAIN.estimate(choice)
+    assert (d.verdict.choice, d.verdict.trust) == (choice, trust)
+    assert (d.verdict.estimate, d.verdict.interval) == (row.estimate, row.interval)
+    assert f"as you trust {trust}" in d.verdict.sentence
+    # What is trusted is still told beside what the labels say of it.
+    steps = {"nothing": [], "exclusion": ["step.exclusion"], "calibration": ["step.exclusion", "step.calibration"]}
+    assert [reason.code for reason in d.verdict.because if reason.code.startswith("step.")] == steps[trust]
+    settings = dataclasses.replace(PLAIN.settings, trust=trust)
+    assert d == dataclasses.replace(PLAIN, verdict=d.verdict, settings=settings)
+
+
+def _check(d: Diagnosis, code: str) -> Check:
+    (one,) = [one for one in d.checks if one.code == code]
+    return one
+
+
+@pytest.mark.parametrize(
+    ("features", "outcome", "part"),
+    [
+        (None, "not_applicable", "was not said"),
+        (["x1", "x2"], "fail", "nothing but controls"),
+        ([], "fail", "nothing but controls"),
+        (["x1", "x9"], "warn", "did not see x2"),
+        (["x9", "x2", "x1"], "pass", "saw every control, and more"),
+    ],
+)
+def test_features(features: list[str] | None, outcome: str, part: str) -> None:
+    d = _diagnose(features=features)
+    one = _check(d, "score.structure")
+    assert one.outcome == outcome
+    assert part in one.message
+    assert d.settings.features == (None if features is None else tuple(features))
+    # They are names, compared with names: no column of theirs is read, and no number is of them.
+    assert (d.estimates, d.audits, d.ladder) == (PLAIN.estimates, PLAIN.audits, PLAIN.ladder)
+
+
+def _labels_of(d: Diagnosis) -> list[Any]:
+    """What labelled rows say of the score."""
+    checks = [one for one in d.checks if one.code != "audit.clean"]
+    return [d.audits, d.calibration, d.ladder, d.drift_curves.supported, *checks]
+
+
+def test_audit() -> None:
+    chosen = np.arange(N + LABELLED) % 3 != 0
+    d = _diagnose(data={**DATA, "seen": chosen * 1.0}, audit="seen")
+    count = int(chosen[N:].sum())
+    assert (d.ladder.n_labelled, d.ladder.n_audit) == (LABELLED, count)
+    assert {row.n for row in d.audits} == {d.drift_curves.supported.n} == {count}
+    assert sum(row.n for row in d.calibration.bins) == count
+    # All labelled rows are still those of supervised; what audits is another part of them.
+    for name in ("supervised", "soft"):
+        assert d.estimate(name) == PLAIN.estimate(name)
+    for name in ("rectified", "instrumented", "combined", "adaptive"):
+        assert d.estimate(name).estimate != PLAIN.estimate(name).estimate
+    assert d.kappa == PLAIN.kappa
+    one = _check(d, "audit.clean")
+    assert one.outcome == "pass"
+    assert "The caller says so" in one.message
+    # What is said of the score is what those rows alone say, but for the rungs, which have all labels for supervised.
+    alone = {name: values[chosen | (np.arange(N + LABELLED) < N)] for name, values in DATA.items()}
+    expected = _diagnose(data=alone)
+    assert d.calibration == expected.calibration
+    assert d.audits["reason"] == expected.audits["reason"]
+    for row, other in zip(d.audits, expected.audits, strict=True):
+        assert row.slope == (None if other.slope is None else pytest.approx(other.slope, rel=1e-12))
+    assert d.ladder.moments[1:] == pytest.approx(expected.ladder.moments[1:], rel=1e-12)
+    assert (_check(d, "calibration.given_controls").p_value, _check(d, "exclusion").p_value) == pytest.approx(
+        (_check(expected, "calibration.given_controls").p_value, _check(expected, "exclusion").p_value), rel=1e-9
+    )
+
+
+def test_audit_by_null_zero_or_without_a_label_is_no() -> None:
+    chosen = np.arange(N + LABELLED) % 3 != 0
+    ones = _diagnose(data={**DATA, "seen": chosen * 1.0}, audit="seen")
+    null = pa.array(chosen * 1, mask=~chosen)
+    nan = np.where(chosen, 1.0, np.nan)
+    # Beside no label anything may stand.
+    elsewhere = np.where(np.arange(N + LABELLED) < N, 7.0, chosen * 1.0)
+    for column in (null, nan, chosen, elsewhere):
+        assert _labels_of(_diagnose(data={**DATA, "seen": column}, audit="seen")) == _labels_of(ones)
+    # All of them audit: what it is without a column, but that the caller says so.
+    assert _labels_of(_diagnose(data={**DATA, "seen": np.ones(N + LABELLED)}, audit="seen")) == _labels_of(PLAIN)
+    # None of them do.
+    d = _diagnose(data={**DATA, "seen": np.zeros(N + LABELLED)}, audit="seen")
+    assert d.ladder.reason == "0 audit rows are too few to audit the score: at least 10 are needed"
+    assert (d.verdict.choice, d.verdict.because[0].code) == ("supervised", "assumptions.untested")
+
+
+def test_audit_in_a_table_of_labelled_rows() -> None:
+    seen = (np.arange(N + LABELLED) % 3 != 0) * 1.0
+    hidden = {name: values[:N] for name, values in DATA.items()}
+    shown = {name: values[N:] for name, values in {**DATA, "seen": seen}.items()}
+    d = _diagnose(data=hidden, labelled=shown, audit="seen")
+    whole = _diagnose(data={**DATA, "seen": seen}, audit="seen")
+    assert dataclasses.replace(d, sample=whole.sample) == whole
+    assert d.sample.fingerprint == whole.sample.fingerprint != PLAIN.sample.fingerprint
+    with pytest.raises(InputError, match="'seen'"):
+        _diagnose(data={**hidden, "seen": np.ones(N)}, labelled={**DATA, "g": np.ones(N + LABELLED)}, audit="seen")
+
+
+@pytest.mark.parametrize(("value", "shown"), [(2.0, "2"), (-1.0, "-1"), (0.5, "0.5"), (np.inf, "inf")])
+def test_an_audit_column_of_other_values_is_refused(value: float, shown: str) -> None:
+    seen = np.ones(N + LABELLED)
+    seen[[N + 2, N + 5]] = value
+    with pytest.raises(DataError) as caught:
+        _diagnose(data={**DATA, "seen": seen}, audit="seen")
+    parts = ["'seen' to be 0, 1 or empty in every labelled row", f"2 of 2,150 rows, such as {shown}.", "Write 1 where"]
+    assert [part for part in parts if part not in str(caught.value)] == []
+
+
+def test_an_audit_column_of_text_is_refused() -> None:
+    with pytest.raises(InputError, match="the audit 'seen' to be numeric"):
+        _diagnose(data={**DATA, "seen": ["yes"] * (N + LABELLED)}, audit="seen")
 
 
 def test_missing() -> None:
@@ -225,6 +386,7 @@ def test_every_parameter_is_covered_here() -> None:
     tested = {"data", "labelled", "thresholds", "confident", "basis", "covariance", "rule", "kappa_tolerance"}
     tested |= {"outcome", "group", "score", "controls", "folds", "seed", "id", "level", "missing", "threads"}
     # In tests of their own: test_diagnose_weights.py, test_diagnose_learners.py, cli/test_progress.py.
+    tested |= {"audit", "features", "trust"}
     tested |= {"weights", "weight_type", "cluster", "learner", "progress"}
     assert set(inspect.signature(diagnose).parameters) - {"unknown"} == tested
 
@@ -254,6 +416,16 @@ def test_every_parameter_is_covered_here() -> None:
         ({"covariance": "hc3"}, ["covariance='hc3'", "'HC0', 'HC1', 'HC2', 'HC3'"]),
         ({"covariance": "HC33"}, ["Did you mean 'HC3'?"]),
         ({"basis": "linaer"}, ["basis='linaer'", "Did you mean 'linear'?"]),
+        ({"trust": "exclusions"}, ["trust='exclusions'", "Did you mean 'exclusion'?"]),
+        ({"trust": "exclusion", "rule": "paper"}, ["no trust= with rule='paper'", "trust='exclusion'"]),
+        ({"audit": "id", "group": None}, ["a group with audit=", "only labelled rows can audit"]),
+        ({"audit": "p"}, ["one role", "'p' as score and audit"]),
+        ({"audit": 3}, ["the audit to be the name of a column", "3"]),
+        ({"audit": "idd"}, ["'idd'", "Did you mean 'id'?"]),
+        ({"features": "x1"}, ["features to be a list of columns", "features=['x1']"]),
+        ({"features": ["x1", 3]}, ["features to be names of columns", "found 3", "as text"]),
+        ({"features": [["x1"]]}, ["features to be names of columns", "['x1']"]),
+        ({"features": 3}, ["features to be a list of columns", "features=[] for none"]),
         ({"rule": "papr"}, ["rule='papr'", "Did you mean 'paper'?"]),
         ({"missing": "ignore"}, ["missing", "'raise' or 'drop'", "'ignore'"]),
         ({"thresholds": [0.5, 1.0]}, ["thresholds", "from 0 to below 1", "1.0"]),

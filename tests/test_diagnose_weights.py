@@ -114,7 +114,7 @@ def test_the_rest_of_a_weighted_diagnosis() -> None:
     (worth,) = [row.labels for row in d.label_equivalents if row.name == "soft"]
     assert worth == pytest.approx(supervised.n * ((supervised.std_error or 0) / (soft.std_error or 1)) ** 2, rel=SAME)
     moment = d.estimate("soft", form="moment")
-    (compared, *_) = d.verdict.because
+    (compared, *_) = _diagnose(weights="w", folds=None, id="visit", rule="paper").verdict.because
     n = HIDDEN.sum()
     assert (compared.value, compared.limit) == pytest.approx(
         ((moment.std_error or 0) * np.sqrt(n / (n - 1)), supervised.std_error), rel=SAME
@@ -215,9 +215,23 @@ def test_a_row_of_weight_zero_may_hold_anything() -> None:
 def test_weights_move_every_estimate_and_error() -> None:
     plain, weighted = (_diagnose(weights=w, id="visit", **RICH) for w in (None, "w"))
     rest = numbers(plain).keys() - differing(plain, weighted, 0)
-    about = (".estimate", ".std_error", ".ci_low", ".ci_high", ".kappa", ".labels", ".score_variance")
-    stayed = {path for path in rest if path.endswith(about) and numbers(plain)[path] is not None}
-    assert stayed == set()
+    stayed = {path for path in rest if isinstance(numbers(plain)[path], float)}
+    # What was asked, counts of rows, and the scores at the ends of the first bin and the last.
+    asked = (".threshold", ".level", ".floor", ".share", ".n_effective", ".because.3.limit")
+    stayed = {path for path in stayed if not path.endswith(asked) and not path.startswith(".drift_curves.knots")}
+    stayed -= {".calibration.bins.rows.0.low", ".calibration.bins.rows.6.high", _place(plain, "labels.few")}
+    stayed -= {".calibration.ece_low"}  # clipped at zero
+    # Of τ itself soft has all, whatever the weights, and no bias; the best forecast is one times the best.
+    soft = {f".forecast.rows.0.{name}" for name in ("kappa", "bias", "squared_bias", "relative_to_soft")}
+    best = {path for path in rest if path.endswith(".relative_to_best") and numbers(plain)[path] == 1}
+    # Rows of the two kinds are independent without clusters.
+    apart = {f".ladder.covariance.{i}.{j}" for k in (0, 1, 3) for i, j in ((k, 2), (2, k))}
+    assert stayed == {".drift_curves.curves.0.kappa"} | soft | best | apart
+
+
+def _place(d: Diagnosis, code: str) -> str:
+    """Where the statistic of a check stands."""
+    return f".checks.rows.{d.checks['code'].index(code)}.statistic"
 
 
 @pytest.mark.parametrize("which", ["labelled", "unlabelled"])
@@ -227,10 +241,19 @@ def test_the_weight_of_one_row_moves_what_it_should(which: str) -> None:
     heavier[place] *= 3
     before, after = (_diagnose(t, weights="w") for t in (TABLE, {**TABLE, "w": heavier}))
     names = {row.name for row, new in zip(before.estimates, after.estimates, strict=True) if row != new}
+    climbed = {"rectified", "instrumented", "combined", "adaptive"}
+    assert before.ladder != after.ladder
     if which == "labelled":
-        assert names == {"supervised"}
-        assert (before.kappa, before.v_star) == (after.kappa, after.v_star)
+        assert names == {"supervised", *climbed}
+        assert (before.kappa, before.v_star, before.forecast) == (after.kappa, after.v_star, after.forecast)
+        assert before.drift_curves.curves == after.drift_curves.curves
+        assert before.calibration != after.calibration
     else:
+        assert climbed <= names
+        names -= climbed
+        # It is the nuisances on the labelled rows that an unlabelled one moves; calibration asks for none.
+        assert before.calibration == after.calibration
+        assert before.audits != after.audits
         # The first unlabelled row is in some confident sets only, but folds are of values, not of weights.
         assert {"soft", "hard", "deattenuated"} <= names <= {"soft", "hard", "deattenuated", "confident"}
         assert before.v_star != after.v_star

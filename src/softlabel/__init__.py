@@ -23,6 +23,7 @@ from softlabel.errors import (
     StateError,
 )
 from softlabel.estimators import confident, hard, soft, supervised
+from softlabel.planning import Plan, plan
 from softlabel.results import Diagnosis, Estimate
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "Diagnosis",
     "Estimate",
     "InputError",
+    "Plan",
     "SoftlabelError",
     "SourceChanged",
     "SourceError",
@@ -47,6 +49,7 @@ __all__ = [
     "confident",
     "diagnose",
     "hard",
+    "plan",
     "simulate",
     "soft",
     "supervised",

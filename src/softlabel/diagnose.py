@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
-from functools import cache
 from inspect import signature
 from typing import Any, Literal, Never
 
 from softlabel.basis import Basis, Plan, plan_basis
-from softlabel.decision import check_rule, paper_rule
-from softlabel.diagnostics.attenuation import confident_table, kappa_table, label_equivalents
-from softlabel.diagnostics.notes import notes, redundant_controls
+from softlabel.concluding import Asked, conclude
+from softlabel.decision import check_rule
 from softlabel.errors import InputError, did_you_mean
-from softlabel.estimators.confident import confident_estimates
-from softlabel.estimators.hard import hard_estimates
-from softlabel.estimators.soft import soft_estimates, v_star_estimate
-from softlabel.estimators.supervised import Covariance, check_covariance, fit_supervised
+from softlabel.estimators.supervised import Covariance, check_covariance
 from softlabel.folds import check_folds, check_seed
 from softlabel.influence import FoldRule
 from softlabel.moments import Partition
 from softlabel.progress import Passes, check_progress
 from softlabel.reading import open_tables
-from softlabel.results import Diagnosis, Estimate, LearnerScore, Sample, Settings, Table
+from softlabel.results import Diagnosis
 from softlabel.results.inference import check_level
-from softlabel.results.records import Column
-from softlabel.running import Run, check_learners, run_tables
+from softlabel.running import check_learners, run_tables
 from softlabel.sources.threads import check_threads
 from softlabel.study import Study
 
@@ -53,8 +46,11 @@ def diagnose(
     weight_type: Literal["sampling", "frequency"] = "sampling",
     cluster: str | None = None,
     id: str | None = None,
+    audit: str | None = None,
+    features: Sequence[str] | None = None,
     covariance: Covariance = "HC3",
-    rule: str = "paper",
+    rule: Literal["guarded", "paper"] = "guarded",
+    trust: Literal["nothing", "exclusion", "calibration"] | None = None,
     kappa_tolerance: float = 0.05,
     level: float = 0.95,
     missing: Literal["raise", "drop"] = "raise",
@@ -104,11 +100,20 @@ def diagnose(
         Column that names the cluster of each row: rows of a cluster share a fold and may depend on each other.
     id
         Column whose value decides a row's fold, in place of all its values.
+    audit
+        Column that is 1 for the labelled rows that may audit the score, because neither the classifier nor its
+        calibrator has seen their labels, and 0 or empty for the others. ``None``: all that have a score may.
+    features
+        Names of the columns that the classifier saw, if known: they are compared with the controls, and not read.
     covariance
         Of the supervised estimate: "HC0" to "HC3", with t(df); CR0 to CR3 with clusters. The unlabelled rows use
         HC0 and the normal; with G clusters the factor G/(G − 1) and t(G − 1).
     rule
-        "paper": Algorithm 1 of Kurbucz (2026).
+        "guarded": adapt to what the labels show of calibration and exclusion, with an interval that needs neither.
+        "paper": Algorithm 1 of Kurbucz (2026), which compares precision only.
+    trust
+        For the guarded rule: ``None`` lets the data decide; "nothing", "exclusion" or "calibration" is your word for
+        how much to trust the score: rectified, instrumented or combined is then reported, with its own interval.
     kappa_tolerance
         κ(t) is far from one when its interval lies outside 1 ± this.
     level
@@ -149,7 +154,7 @@ def diagnose(
     ...     controls=["age", "frailty", "emergency"],
     ... )
     >>> d.verdict.choice
-    'soft'
+    'adaptive'
     >>> d.estimate("soft").n, d.estimate("supervised").n
     (20000, 400)
     """
@@ -168,10 +173,12 @@ def diagnose(
         _name(weights),
         weight_type,
         _name(cluster),
+        _name(audit),
     )
     count, seed = check_folds(folds), check_seed(seed)
     fold_rule = FoldRule(None if folds is None else count, folds_by(id, cluster))
-    kappa_tolerance = check_rule(rule, kappa_tolerance)
+    kappa_tolerance = check_rule(rule, trust, kappa_tolerance)
+    seen = None if features is None else _seen(features)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
     partition = Partition.of(thresholds, confident)
@@ -187,54 +194,21 @@ def diagnose(
             learners=learners,
             threads=threads,
         )
-    analysis, rows = run.analysis, run.labelled
-    fit = fit_supervised(
-        rows.outcome,
-        rows.group,
-        rows.controls,
-        weight=rows.weight,
-        frequency=rows.frequency,
-        cluster=rows.cluster,
-        covariance=covariance,
-        level=level,
-    )
-    supervised, v_star = fit.estimate, v_star_estimate(analysis, level)
-    soft, soft_moment = soft_estimates(analysis, level)
-    hard = hard_estimates(analysis, level)
-    estimates = Table((supervised, soft, soft_moment, *hard, *confident_estimates(analysis, level)))
-    kappa = kappa_table(analysis, level)
-    return Diagnosis(
-        verdict=paper_rule(soft, soft_moment, supervised, kappa, kappa_tolerance=kappa_tolerance),
-        estimates=estimates,
-        v_star=v_star,
-        score_variance=float(analysis.points.score_variance[0, 0]),
-        kappa=kappa,
-        kappa_confident=confident_table(analysis, level),
-        label_equivalents=label_equivalents(estimates, supervised),
-        learners=_learners(run, v_star),
-        sample=_sample(run),
-        settings=Settings(
-            outcome=study.outcome,
-            group=study.group,
-            score=study.score,
-            controls=study.controls,
-            thresholds=partition.thresholds,
-            confident=partition.confident,
+    return conclude(
+        run,
+        Asked(
+            study=study,
             basis=plan.name,
-            learner=run.learner,
+            partition=partition,
             folds=fold_rule.count,
             seed=seed,
-            weights=study.weights,
-            weight_type=None if study.weights is None else study.weight_type,
-            cluster=study.cluster,
-            id=study.id,
             covariance=covariance,
             rule=rule,
+            trust=trust,
             kappa_tolerance=kappa_tolerance,
             level=level,
-            missing=missing,
+            features=seen,
         ),
-        notes=notes(run, level, soft=soft, supervised=fit),
     )
 
 
@@ -285,58 +259,20 @@ def control_plan(controls: Sequence[str] | str, basis: str | Basis | None = None
     return plan_basis(controls if isinstance(controls, str) else _names(controls), basis)
 
 
-def _names(controls: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(controls, str) or not isinstance(controls, Iterable):
+def _names(columns: Sequence[str], what: str = "controls") -> tuple[str, ...]:
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise InputError(
-            expected="controls to be a list of columns",
-            found=repr(controls),
-            fix=f"Use controls=[{controls!r}]" if isinstance(controls, str) else "Use controls=[] for none",
+            expected=f"{what} to be a list of columns",
+            found=repr(columns),
+            fix=f"Use {what}=[{columns!r}]" if isinstance(columns, str) else f"Use {what}=[] for none",
         )
-    return tuple(_name(control) for control in controls)
+    return tuple(_name(column) for column in columns)
 
 
-def _learners(run: Run, v_star: Estimate) -> Table[LearnerScore]:
-    """Return V̂* with each learner; of the only one it is V̂* itself."""
-    if run.learner is None:
-        return Table(())
-    if not run.compared:
-        return Table((LearnerScore(run.learner, v_star.estimate, v_star.std_error, used=True),))
-    rows = (LearnerScore(row.name, row.v_star, row.std_error, row.name == run.learner) for row in run.compared)
-    return Table(tuple(rows))
-
-
-def _sample(run: Run) -> Sample:
-    analysis, tally = run.analysis, run.analysis.fit.tally
-    in_sample = analysis.nuisances.in_sample
-    clusters = run.labelled.cluster
-    return Sample(
-        source=run.source,
-        rows=tally.rows,
-        used=tally.unlabelled + tally.labelled,
-        unlabelled=tally.unlabelled,
-        labelled=tally.labelled,
-        labelled_by_class=(tally.labelled - tally.positive, tally.positive),
-        dropped=tally.dropped,
-        missing=tuple(Column(name, count) for name, count in tally.missing.items()),
-        weightless=tally.weightless,
-        n_effective=analysis.n_effective,
-        folds=None if in_sample else run.rule.count,
-        folds_by="in sample" if in_sample else run.rule.by,
-        clusters=analysis.clusters,
-        clusters_labelled=None if clusters is None else len(set(clusters.tolist())),
-        columns=run.basis.columns,
-        redundant_controls=redundant_controls(run),
-        ridge=analysis.nuisances.ridge,
-        fingerprint=str(run.check),
-        seed=analysis.design.seed,
-        versions=_versions(),
-    )
-
-
-@cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    """Return what is needed to compute the same numbers again; looked up once, for it takes milliseconds."""
-    from importlib.metadata import version
-
-    names = ("softlabel", "numpy", "scipy", "pyarrow")
-    return (("python", platform.python_version()), *((name, version(name)) for name in names))
+def _seen(features: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of what the classifier saw; no Study looks at them, for they are not read."""
+    names = _names(features, "features")
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(expected="features to be names of columns", found=repr(name), fix="Pass each name as text")
+    return names

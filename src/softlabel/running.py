@@ -20,6 +20,7 @@ from softlabel.nuisances import (
     LearnerScore,
     make_learner,
     predicted_nuisances,
+    prediction_names,
     v_star_of,
     with_predictions,
 )
@@ -35,7 +36,8 @@ __all__ = ["Run", "check_learners", "run_tables"]
 class Run:
     """Sums and fits of opened tables, and what was met on the way to them.
 
-    ``labelled`` has design columns (d − 1, n) in place of the controls; ``check`` is of the rows as they were read.
+    ``labelled`` has design columns (d − 1, n) in place of the controls, ``labelled_read`` what the design of the
+    analysis reads: the controls, or a learner's predictions. ``check`` is of the rows as they were read.
     ``learner`` names the one in use; ``compared`` holds V̂* with each, where there are several.
     """
 
@@ -43,6 +45,7 @@ class Run:
     analysis: Analysis
     basis: DesignBasis
     labelled: Columns
+    labelled_read: Columns
     rule: FoldRule
     check: RowCheck
     dealing: Dealing | None
@@ -114,8 +117,9 @@ def run_tables(
         return run
     analysis = analyse(tables.chunks, read, design, rule, verify=study.verify, threads=threads)
     _check_looked(look, analysis.fit.check)
-    labelled = _laid_out(joined(analysis.fit.labelled, len(plan.controls)), basis)
-    return Run(tables.name, analysis, basis, labelled, rule, analysis.fit.check, dealing)
+    labelled = joined(analysis.fit.labelled, len(plan.controls))
+    laid_out = _laid_out(labelled, basis)
+    return Run(tables.name, analysis, basis, laid_out, labelled, rule, analysis.fit.check, dealing)
 
 
 def _check_looked(look: LookState, later: RowCheck) -> None:
@@ -151,7 +155,11 @@ def _learnt(
     compared = _compare(learners, unlabelled, design, tables.passes) if len(learners) > 1 else ()
     best = min(range(len(compared)), key=lambda i: compared[i].v_star, default=0)
     told = tables.passes.fits(learners[best].name)
-    predicted, learnt = with_predictions(learners[best], unlabelled, design, progress=told)
+    laid_out = _laid_out(labelled, design.basis)
+    elsewhere = np.zeros((len(prediction_names(design.partition)), len(labelled)))
+    predicted, learnt = with_predictions(
+        learners[best], unlabelled, design, others=(laid_out.controls, elsewhere), progress=told
+    )
     batch = Batch(predicted, labelled.take(slice(0, 0)), rows.tally)
     given = FoldRule(design.folds, "given")
     analysis = analyse(
@@ -164,7 +172,8 @@ def _learnt(
         source=tables.name,
         analysis=analysis,
         basis=design.basis,
-        labelled=_laid_out(labelled, design.basis),
+        labelled=laid_out,
+        labelled_read=replace(labelled, controls=elsewhere),
         rule=rule,
         check=RowCheck.of(unlabelled, hashes).merge(RowCheck.of(labelled, hash_rows(labelled))),
         dealing=dealing,

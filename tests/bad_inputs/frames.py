@@ -151,9 +151,10 @@ NEARLY: dict[str, st.SearchStrategy[Column]] = {
     "w": st.one_of(_some("one few count integers", (1.0,), (0.0, 0.0, 0.05)), _some("uniform cauchy", _TAME)),
     "c": st.one_of(_some("few coin count letters integers zero text_categories", (1.0,), (0.0, 0.0, 0.05))),
     "id": _some("count uniform letters integers"),
+    "a": st.one_of(_some("coin one zero booleans", (1.0,), (0.0, 0.3)), _some("few", (1.0,), (0.0,))),
 }
 NEARLY["x2"] = NEARLY["x1"]
-NAMES = ("y", "p", "g", "x1", "x2", "x3", "w", "c", "id")
+NAMES = ("y", "p", "g", "x1", "x2", "x3", "w", "c", "id", "a")
 
 
 @dataclass(frozen=True)

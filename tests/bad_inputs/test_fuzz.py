@@ -74,6 +74,8 @@ OPTIONS = _optional(
     missing=st.sampled_from(["raise", "drop", "drop"]),
     level=st.sampled_from([0.5, 0.9, 0.95, 0.999999, 1 - 2**-53]),
     kappa_tolerance=st.floats(0.01, 0.99),
+    rule=st.sampled_from(["guarded", "guarded", "paper"]),
+    features=st.sampled_from([None, [], ["x1"], ["x1", "x2", "x3", "x4"]]),
 )
 
 DESIGNS = st.one_of(
@@ -85,6 +87,11 @@ DESIGNS = st.one_of(
     st.just({"cluster": "c", "weights": "w"}),
     st.just({"cluster": "c", "weights": "w", "weight_type": "frequency"}),
     st.just({"id": "id"}),
+    st.just({"audit": "a"}),
+    st.just({"audit": "a", "cluster": "c", "weights": "w", "weight_type": "frequency"}),
+    st.just({"trust": "nothing"}),
+    st.just({"trust": "exclusion"}),
+    st.just({"trust": "calibration", "weights": "w"}),
 )
 
 WRONG = _optional(
@@ -104,6 +111,10 @@ WRONG = _optional(
     weight_type=st.sampled_from(["frequency", "counts", None]),
     controls=st.sampled_from([["x1", "x1"], "x1 +", "x9", "", 3, ["y"], "C(x1):C(x2)", [["x1"]]]),
     labelled=st.sampled_from([3, "nowhere.csv", {"y": [1.0]}]),
+    audit=st.sampled_from([None, *NAMES, "q", 3]),
+    features=st.sampled_from([None, [], "x1", 3, [3]]),
+    trust=st.sampled_from(["all", 3, "nothing"]),
+    rule=st.sampled_from(["gaurded", None, "paper"]),
 )
 
 

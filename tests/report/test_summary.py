@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from softlabel import Diagnosis, diagnose
-from softlabel.report.summary import WIDTH, summary, wrapped
-from softlabel.results import Note, Table, Verdict
+from softlabel.report.layout import WIDTH, wrapped
+from softlabel.report.summary import summary
+from softlabel.results import Calibration, Ladder, Note, Table, Verdict
 from softlabel.results.records import not_estimated
+from softlabel.results.text import interval_text, number
 
 HERE = Path(__file__).parent
 STORED = Diagnosis.from_json((HERE.parent / "results" / "schema_1.json").read_bytes())
@@ -20,11 +22,22 @@ WHY_NONE = "there are no labelled rows"
 
 def _without_labels() -> Diagnosis:
     """Return the stored diagnosis as it would be of the unlabelled rows alone."""
-    none = not_estimated("supervised", WHY_NONE, 0)
+    labelled = ("supervised", "rectified", "instrumented", "combined", "adaptive")
+    estimates = [not_estimated(row.name, WHY_NONE, 0) if row.name in labelled else row for row in STORED.estimates]
+    numbers = ("slope", "slope_error", "leak", "leak_error", "bias", "bias_error", "bias_low", "bias_high")
+    nothing: dict[str, Any] = dict.fromkeys(numbers)
+    audits = [dataclasses.replace(row, **nothing, n=0, reason=WHY_NONE) for row in STORED.audits]
+    none: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Calibration))
+    skipped: dict[str, Any] = {"outcome": "skipped", "statistic": None, "df": None, "p_value": None, "effect": None}
+    checks = [dataclasses.replace(one, **skipped, message=f"Not looked at: {WHY_NONE}") for one in STORED.checks]
     worth = [dataclasses.replace(row, labels=None, reason=WHY_NONE) for row in STORED.label_equivalents]
     return dataclasses.replace(
         STORED,
-        estimates=Table((none, *STORED.estimates.rows[1:])),
+        estimates=Table(tuple(estimates)),
+        checks=Table(tuple(checks)),
+        audits=Table(tuple(audits)),
+        calibration=Calibration(**{**none, "bins": Table(()), "reason": WHY_NONE}),
+        ladder=Ladder(Table(()), Table(()), n_unlabelled=STORED.ladder.n_unlabelled, reason=WHY_NONE),
         label_equivalents=Table(tuple(worth)),
         settings=dataclasses.replace(STORED.settings, group=None),
         sample=dataclasses.replace(STORED.sample, labelled=0, labelled_by_class=(0, 0)),
@@ -55,6 +68,7 @@ def test_sections_come_in_the_order_of_a_readers_questions() -> None:
         "Verdict",
         "Data",
         "Effect",
+        "Assumptions",
         "Threshold",
         "Confident rows only",
         "Notes",
@@ -64,14 +78,18 @@ def test_sections_come_in_the_order_of_a_readers_questions() -> None:
 def test_without_labels_it_says_so_before_the_verdict_and_gives_the_reason() -> None:
     text = _without_labels().summary()
     assert text.splitlines()[1] == "  No labelled rows: calibration and exclusion are taken on trust."
-    assert "  supervised: not computed, there are no labelled rows." in _section(text, "Effect")
+    missing = "  supervised, rectified, instrumented, combined, adaptive: not computed, there are no labelled"
+    assert [missing, "  rows."] == _section(text, "Effect")[2:4]
+    assumptions = " ".join(" ".join(_section(text, "Assumptions")).split())
+    assert "not tested: calibration given the controls, " in assumptions
+    assert not [word for word in ("hold up", "FAILS", "doubtful", "Audit on") if word in assumptions]
     assert "group" not in _section(text, "Data")[1]
     assert "0 labelled" in text
     assert "- Without labelled rows nothing here can be tested." in text
 
 
 def test_without_labels_soft_is_not_said_to_be_worth_none() -> None:
-    (soft,) = [line for line in _section(_without_labels().summary(), "Effect") if line.startswith("  soft *")]
+    (soft,) = [line for line in _section(_without_labels().summary(), "Effect") if line.startswith("  soft  ")]
     assert soft.split()[-1] == "-"
 
 
@@ -82,7 +100,7 @@ def test_a_level_is_shown_with_its_decimals() -> None:
 
 def test_no_choice_at_all_is_told_in_place_of_one() -> None:
     sentence = "No estimate can be recommended: there are no labelled rows."
-    d = dataclasses.replace(_without_labels(), verdict=Verdict(None, sentence, None, None, "paper", ()))
+    d = dataclasses.replace(_without_labels(), verdict=Verdict(None, sentence, None, None, "paper", None, (), ()))
     assert sentence in d.summary()
 
 
@@ -97,7 +115,13 @@ def test_the_data_are_counted_and_in_sample_nuisances_are_said() -> None:
 
 def test_without_thresholds_confident_sets_or_notes_their_parts_are_short_or_gone() -> None:
     bare = dataclasses.replace(STORED, kappa=Table(()), kappa_confident=Table(()), notes=())
-    assert [part.split()[0] for part in bare.summary().split("\n\n")] == ["Verdict", "Data", "Effect", "Score"]
+    assert [part.split()[0] for part in bare.summary().split("\n\n")] == [
+        "Verdict",
+        "Data",
+        "Effect",
+        "Assumptions",
+        "Score",
+    ]
 
 
 def test_a_table_of_thresholds_without_rows_has_no_header() -> None:
@@ -156,8 +180,13 @@ def test_every_estimate_without_a_number_shows_its_reason(real: Diagnosis) -> No
     text = " ".join(real.summary().split())
     for row in real.estimates:
         if row.reason is not None and row.form != "moment" and row.name != "deattenuated":
+            if row.estimate is not None:  # what adapts: its number, a dash for its error, and what that means
+                ends = interval_text(row.interval)
+                assert re.search(rf" adaptive {re.escape(number(row.estimate))} - {re.escape(ends)} ", text)
+                assert "adaptive: takes as much of both as the labels let it, with the interval of rectified." in text
+                continue
             if row.threshold is None:
-                assert f"{row.name}: not computed, {row.reason}." in text
+                assert re.search(rf"\b{row.name}[a-z, ]*: not computed, {re.escape(row.reason)}\.", text)
                 continue
             reason = row.reason.replace(f" {row.threshold:g}", " t")
             (at,) = re.findall(rf"{row.name} at ([^:]*): not computed, {re.escape(reason)}\.", text)
@@ -175,9 +204,50 @@ def test_deattenuated_without_a_number_shows_its_reason() -> None:
 
 def test_every_note_is_on_the_page(real: Diagnosis) -> None:
     text = " ".join(real.summary().split())
+    # Of these a check says the same.
+    checked = {"estimates.differ": "overidentification", "score.hard": "score.hard"}
     for note in real.notes:
-        mark = "!" if note.code in ("estimates.differ", "score.reversed", "score.hard") else "-"
+        if note.code in checked:
+            (check,) = [one for one in real.checks if one.code == checked[note.code]]
+            assert f"{check.message}. {check.advice}." in text
+            continue
+        mark = "!" if note.code == "score.reversed" else "-"
         assert f"{mark} {note.message}." in text
+
+
+def test_every_check_that_fails_is_on_the_page_with_what_to_do(real: Diagnosis) -> None:
+    text = " ".join(real.summary().split())
+    for one in real.checks:
+        if one.outcome in ("fail", "warn"):
+            sign = "FAILS" if one.outcome == "fail" else "doubtful"
+            assert f"{sign}: {one.title}" in text
+            assert f"{one.message}. {one.advice}." in text
+    bad = {one.code for one in real.checks if one.outcome in ("fail", "warn")}
+    for outcome, said in (("pass", "hold up"), ("skipped", "not tested")):
+        codes = {one.code for one in real.checks if one.outcome == outcome} - bad
+        assert (f" {said}: " in text) == bool(codes)
+
+
+def test_what_would_change_the_verdict_is_on_the_page(real: Diagnosis) -> None:
+    text = " ".join(real.summary().split())
+    assert real.verdict.would_change
+    for reason in real.verdict.would_change:
+        assert f"? {reason.message}." in text
+
+
+@pytest.mark.parametrize("rule", ["guarded", "paper"])
+def test_the_rule_is_named(rule: Any) -> None:
+    d = diagnose(_data("plain"), outcome="y", group="g", score="p", controls=["x"], rule=rule)
+    first = {"guarded": "Verdict (adapts to what the labels show)", "paper": "Verdict (Algorithm 1 of Kurbucz, 2026)"}
+    assert d.summary().splitlines()[0] == first[rule]
+    assert ("cannot see bias" in " ".join(d.summary().split())) == (rule == "paper")
+
+
+def test_a_number_of_labels_too_long_to_read_is_cut() -> None:
+    worth = tuple(dataclasses.replace(row, labels=3e52) for row in STORED.label_equivalents)
+    d = dataclasses.replace(STORED, label_equivalents=Table(worth))
+    (soft,) = [line for line in _section(d.summary(), "Effect") if line.startswith("  soft  ")]
+    assert soft.split()[-1] == "3.00e+52"
 
 
 def test_rows_that_repeat_are_noted() -> None:

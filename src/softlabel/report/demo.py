@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from softlabel.diagnose import diagnose
 from softlabel.errors import InputError
 from softlabel.report.files import write_whole
-from softlabel.report.summary import wrapped
+from softlabel.report.layout import wrapped
 from softlabel.results import Diagnosis
 from softlabel.results.text import interval_text, number
 from softlabel.simulate import CLINIC_TRUTH, clinic
@@ -76,7 +76,9 @@ def outcome(diagnosis: Diagnosis) -> str:
             f"The patients were simulated with an effect of {effect:g} days. Calling everyone above {_THRESHOLD:g} a "
             f"case gives {number(hard.estimate)} ({interval_text(hard.interval)}); {predicted}, before a single "
             f"outcome was looked at. The score itself gives {number(soft.estimate)} "
-            f"({interval_text(soft.interval)}). This is the whole page:"
+            f"({interval_text(soft.interval)}), if it may be trusted; the verdict below, which looks at that first, "
+            f"{number(diagnosis.verdict.estimate)} ({interval_text(diagnosis.verdict.interval)}). This is the whole "
+            "page:"
         ),
         "",
     ]

@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
-
+from softlabel.report.layout import aligned, wrapped
+from softlabel.report.trust import URGENT, assumptions, effect, verdict
 from softlabel.results import Diagnosis, Estimate
-from softlabel.results.text import interval_text, number, percent
+from softlabel.results.text import number
 
-__all__ = ["WIDTH", "summary", "wrapped"]
+__all__ = ["summary"]
 
-WIDTH = 96
 _BASES = {"linear": "straight lines", "spline": "natural splines", "bspline": "B-splines", "formula": "the formula"}
-_RULES = {"paper": "Algorithm 1 of Kurbucz, 2026"}
-# Notes that bear on the verdict stand beside it.
-_URGENT = ("estimates.differ", "score.reversed", "score.hard")
-_STARRED = (
-    "* if the score is calibrated given the controls, the controls act {how}, and what the classifier saw "
-    "matters for the outcome only through the group."
-)
-_HOW = {
-    "linear": "linearly",
-    "spline": "as smooth curves that add up",
-    "bspline": "as smooth curves that add up",
-    "formula": "as the formula says",
-}
 
 
 def summary(diagnosis: Diagnosis) -> str:
     """Return a Diagnosis as a page of text."""
     parts = [
-        _verdict(diagnosis),
+        verdict(diagnosis),
         _data(diagnosis),
-        _effect(diagnosis),
+        effect(diagnosis),
+        assumptions(diagnosis),
         _thresholds(diagnosis),
         _confident(diagnosis),
         _notes(diagnosis),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def wrapped(text: str, indent: str = "  ", hang: str = "") -> str:
-    """Return a paragraph broken to the width of the page, later lines indented by ``hang`` more."""
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hang)
-
-
-def _verdict(d: Diagnosis) -> str:
-    lines = [f"Verdict ({_RULES[d.verdict.rule]})"]
-    if not d.sample.labelled:
-        lines.append(wrapped("No labelled rows: calibration and exclusion are taken on trust."))
-    lines.append(wrapped(f"{d.verdict.sentence} This rule compares precision only: it cannot see bias."))
-    lines += [wrapped(f"! {note.message}.", hang="  ") for note in d.notes if note.code in _URGENT]
-    return "\n".join(lines)
 
 
 def _data(d: Diagnosis) -> str:
@@ -90,42 +62,6 @@ def _regressions(d: Diagnosis) -> str:
     return f"The controls enter by {_BASES[settings.basis]}: {count} column{'s' * (count != 1)}{ridge}."
 
 
-def _how(d: Diagnosis) -> str:
-    """Say what an estimate assumes of the controls."""
-    return f"in ways that {d.settings.learner} can learn" if d.settings.learner is not None else _HOW[d.settings.basis]
-
-
-def _effect(d: Diagnosis) -> str:
-    worth = {row.name: row.labels for row in d.label_equivalents if row.threshold is None}
-    header = ["Effect", "estimate", "std. error", f"{percent(d.settings.level)} interval", "worth labelled rows"]
-    chosen = [d.estimate("supervised"), d.estimate("soft")]
-    rows = [
-        [
-            row.name + (" *" if row.name == "soft" else ""),
-            number(row.estimate),
-            number(row.std_error),
-            interval_text(row.interval),
-            _whole(row.n if row.name == "supervised" else worth.get(row.name)),
-        ]
-        for row in chosen
-        if row.reason is None
-    ]
-    missing = [wrapped(f"{row.name}: not computed, {row.reason}.") for row in chosen if row.reason]
-    meaning = {
-        "supervised": "supervised: the labelled rows alone.",
-        "soft": "soft: the score in place of the group.",
-    }
-    said = " ".join(meaning[row.name] for row in chosen if row.reason is None)
-    return "\n".join(
-        [
-            *_aligned(header, rows),
-            *missing,
-            *([wrapped(said)] if said else []),
-            wrapped(_STARRED.format(how=_how(d))),
-        ]
-    )
-
-
 def _thresholds(d: Diagnosis) -> str:
     v = d.v_star
     left = ""
@@ -138,7 +74,8 @@ def _thresholds(d: Diagnosis) -> str:
         )
     said = (
         f"{left}kappa is the share of the effect that a threshold keeps; it needs no outcome and no label. "
-        "hard: the score above t in place of the group; de-attenuated: hard over kappa."
+        "hard: the score above t in place of the group; de-attenuated: hard over kappa, which trusts what soft does."
+        f"{_least_bad(d)}"
     )
     rows = [
         [
@@ -150,10 +87,21 @@ def _thresholds(d: Diagnosis) -> str:
         ]
         for row in d.kappa
     ]
-    header = ["Threshold", "rows above", "kappa", "hard (aims at kappa x effect)", "de-attenuated *"]
+    header = ["Threshold", "rows above", "kappa", "hard (aims at kappa x effect)", "de-attenuated"]
     if not rows:
         return "\n".join(["Score", wrapped(said)])
-    return "\n".join([*_aligned(header, rows), *_reasons(d, "hard"), *_reasons(d, "deattenuated"), wrapped(said)])
+    return "\n".join([*aligned(header, rows), *_reasons(d, "hard"), *_reasons(d, "deattenuated"), wrapped(said)])
+
+
+def _least_bad(d: Diagnosis) -> str:
+    """Name the threshold of least forecast error, where forecasts can be made."""
+    best = next((row for row in d.forecast if row.name == "hard" and row.best and row.relative_to_soft), None)
+    if best is None or best.relative_to_soft is None or best.relative_to_soft <= 1:
+        return ""
+    return (
+        f" If the score is right, the best of these thresholds is {best.threshold:g}: its mean squared error is then "
+        f"{number(best.relative_to_soft, 2)} times that of soft."
+    )
 
 
 def _confident(d: Diagnosis) -> str:
@@ -169,11 +117,11 @@ def _confident(d: Diagnosis) -> str:
         for row in d.kappa_confident
     ]
     header = ["Confident rows only", "rows kept", "kappa_FM", "confident (aims at kappa_FM x effect)"]
-    return "\n".join([*_aligned(header, rows), *_reasons(d, "confident")])
+    return "\n".join([*aligned(header, rows), *_reasons(d, "confident")])
 
 
 def _notes(d: Diagnosis) -> str:
-    others = [note for note in d.notes if note.code not in _URGENT]
+    others = [note for note in d.notes if note.code not in URGENT]
     return "\n".join(["Notes", *(wrapped(f"- {note.message}.", hang="  ") for note in others)]) if others else ""
 
 
@@ -191,23 +139,9 @@ def _reasons(d: Diagnosis, name: str) -> list[str]:
     return [wrapped(f"{shown} at {', '.join(at)}: not computed, {reason}.") for reason, at in why.items()]
 
 
-def _whole(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
-
-
 def _cell(row: Estimate) -> str:
     return _with_error(row.estimate, row.std_error)
 
 
 def _with_error(value: float | None, error: float | None) -> str:
     return "-" if value is None else f"{number(value)} ({number(error, 2)})"
-
-
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a header and its rows in columns, the first to the left; rows are indented below the header."""
-    lines = [header, *(["  " + row[0], *row[1:]] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    gap = "   " if sum(widths) + 3 * len(widths[1:]) <= WIDTH else " "  # numbers with exponents are wide
-    for line in lines:
-        rest = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-        yield gap.join([line[0].ljust(widths[0]), *rest]).rstrip()
