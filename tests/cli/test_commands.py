@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import softlabel
-from softlabel import Diagnosis, check, diagnose
+from softlabel import Diagnosis, check, diagnose, plan
 from softlabel.cli.parser import build, parse
 
 ROLES = ["--outcome", "days", "--group", "g", "--score", "p", "--controls", "age", "frailty"]
@@ -24,7 +26,9 @@ def test_diagnose_prints_the_summary(run: Run, visits: str) -> None:
     assert run("diagnose", visits, *ROLES) == (0, d.summary(), "")
 
 
-def test_every_option_arrives(run: Run, visits: str) -> None:
+def test_every_option_arrives(run: Run, table: Callable[..., pa.Table], tmp_path: Path) -> None:
+    visits = str(tmp_path / "seen.parquet")
+    pq.write_table(table(seen=np.arange(900) % 2), visits)
     asked: dict[str, Any] = {
         "thresholds": [0.4, 0.7],
         "confident": [0.6],
@@ -32,8 +36,11 @@ def test_every_option_arrives(run: Run, visits: str) -> None:
         "folds": 3,
         "seed": 8,
         "id": "age",
+        "audit": "seen",
+        "features": ["age", "ward"],
         "covariance": "HC1",
-        "rule": "paper",
+        "rule": "guarded",
+        "trust": "exclusion",
         "kappa_tolerance": 0.2,
         "level": 0.9,
         "missing": "drop",
@@ -46,6 +53,9 @@ def test_every_option_arrives(run: Run, visits: str) -> None:
     assert (code, err) == (0, "")
     d = diagnose(visits, outcome="days", group="g", score="p", controls=["age", "frailty"], **asked)
     assert Diagnosis.from_json(out) == d
+    assert d.verdict.choice == "instrumented"
+    paper = run("diagnose", visits, *ROLES, "--rule", "paper", "--json", "-")[1]
+    assert Diagnosis.from_json(paper).verdict.rule == "paper"
 
 
 def test_the_defaults_are_those_of_diagnose(run: Run, visits: str) -> None:
@@ -120,8 +130,9 @@ def test_help_teaches_what_there_is(run: Run) -> None:
     code, out, err = run("--help")
     assert (code, err) == (0, "")
     assert "classifier's score" in out
-    for command, says in (("demo", "hospital"), ("check", "can and cannot"), ("diagnose", "files in, verdict out")):
-        assert any(line.split()[:1] == [command] and says in line for line in out.splitlines())
+    said = {"demo": "hospital", "check": "can and cannot", "diagnose": "files in, verdict out", "plan": "labels"}
+    for command in COMMANDS:
+        assert any(line.split()[:1] == [command] and said.get(command, "") in line for line in out.splitlines())
 
 
 def test_help_of_diagnose_explains_every_option(run: Run) -> None:
@@ -141,13 +152,17 @@ def test_help_of_diagnose_explains_every_option(run: Run) -> None:
         "--json OUT": "- prints it in place of the summary",
         "--kappa-tolerance": "1 +- D",
         "--level": "default: 0.95",
+        "--audit COLUMN": "neither classifier nor calibrator has seen the label",
+        "--features COLUMN": "what the classifier saw",
+        "--trust WHAT": "nothing, exclusion, calibration (default: the data decide)",
+        "--rule NAME": "guarded, paper (default: guarded)",
     }.items():
         assert option in flat
         assert says in flat
     assert "==SUPPRESS==" not in out
 
 
-COMMANDS = ("demo", "check", "diagnose")
+COMMANDS = ("demo", "check", "diagnose", "plan", "replicate")
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])
@@ -167,7 +182,7 @@ def _options(command: str) -> dict[str, argparse.Action]:
     return {option: action for action in build(print)[1][command]._actions for option in action.option_strings}
 
 
-@pytest.mark.parametrize(("command", "function"), [("diagnose", diagnose), ("check", check)])
+@pytest.mark.parametrize(("command", "function"), [("diagnose", diagnose), ("check", check), ("plan", plan)])
 def test_every_argument_is_an_option(command: str, function: Callable[..., object]) -> None:
     arguments = set(inspect.signature(function).parameters) - {"data", "unknown"}
     assert {f"--{name.replace('_', '-')}" for name in arguments} - set(_options(command)) == set()

@@ -9,15 +9,21 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softlabel.checking import Checkup, check
 from softlabel.cli.parser import parse
+from softlabel.cli.pilot import PLANNED, pilot_of
+from softlabel.cli.replicating import replicate
 from softlabel.diagnose import diagnose
 from softlabel.errors import InputError, SoftlabelError
+from softlabel.planning import Plan, plan
 from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
 from softlabel.report.files import check_target, write_whole
 from softlabel.results import Diagnosis
+
+if TYPE_CHECKING:
+    from softlabel.replicate import RulesFound
 
 __all__ = ["main"]
 
@@ -102,7 +108,29 @@ def _check(options: argparse.Namespace) -> int:
     return DONE if checkup.ready else CANNOT_ANSWER
 
 
-_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {"demo": _demo, "check": _check, "diagnose": _diagnose}
+def _plan(options: argparse.Namespace) -> int:
+    _check_json(options)
+    asked = _asked(options)
+    wanted = {name: asked.pop(name) for name in PLANNED}
+    del asked["pilot"]
+    _print(plan(pilot_of(options, asked), **wanted), options.json)
+    return DONE
+
+
+def _replicate(options: argparse.Namespace) -> int:
+    if options.json not in {None, "-"}:
+        check_target(options.json)
+    _print(replicate(options), options.json)
+    return DONE
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
+    "check": _check,
+    "diagnose": _diagnose,
+    "plan": _plan,
+    "replicate": _replicate,
+}
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
@@ -119,7 +147,7 @@ def _check_json(options: argparse.Namespace) -> None:
     target = check_target(options.json)
     inputs = {
         os.path.realpath(name)
-        for pattern in (*options.files, *(options.labelled or ()))
+        for pattern in (*options.files, *(options.labelled or ()), *filter(None, [getattr(options, "pilot", None)]))
         for name in (pattern, *glob.glob(pattern))  # noqa: PTH207  (a pattern may be absolute)
     }
     if str(target) in inputs:
@@ -130,7 +158,7 @@ def _check_json(options: argparse.Namespace) -> None:
         )
 
 
-def _print(result: Diagnosis | Checkup, target: str | None) -> None:
+def _print(result: Diagnosis | Checkup | Plan | RulesFound, target: str | None) -> None:
     """Print the page, or the JSON in its place; write the JSON where it is to go."""
     if target == "-":
         _say(result.to_json(indent=2))

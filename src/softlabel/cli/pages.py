@@ -9,6 +9,10 @@ __all__ = [
     "DIAGNOSE_EPILOG",
     "MAIN",
     "MAIN_EPILOG",
+    "PLAN",
+    "PLAN_EPILOG",
+    "REPLICATE",
+    "REPLICATE_EPILOG",
 ]
 
 MAIN = """\
@@ -63,13 +67,59 @@ For example:
     --group sick --score p --formula "bs(age) + C(region) + sex:region"
   softlabel diagnose visits.parquet --outcome days --group sick --score p \\
     --cluster hospital --missing drop --json diagnosis.json
+  softlabel diagnose visits.parquet --outcome days --group sick --score p \\
+    --audit reviewed_later --trust exclusion
 
 What is printed:
-  Verdict               which estimate to use, and why
+  Verdict               which estimate to use, why, and what would change it
   Data                  which rows entered, and how the controls did
-  Effect                supervised (the labels alone) and soft (the score)
+  Effect                supervised (the labels alone), soft (the score), and
+                        the rungs between them, which trust more and more
+  Assumptions           what fails, what holds up, what it does to soft
   Threshold             kappa, the share of the effect that a threshold keeps;
                         hard, which aims at it; de-attenuated, hard over kappa
   Confident rows only   the same where the score is above t or below 1 - t
   Notes                 what to know before using a number
 Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""
+
+PLAN = """\
+Say how many labelled rows are needed for a standard error, by estimators that
+trust the score more and more, and what a richer score would buy: from the files
+of a pilot study, from its diagnosis, or from numbers alone."""
+
+PLAN_EPILOG = """\
+For example:
+  softlabel plan --target-se 0.1 --tau 2 --noise-sd 3 --group-variance 0.2 \\
+    --v-star 0.05 --n-unlabelled 40000
+  softlabel plan visits.parquet --outcome days --group sick --score p \\
+    --controls age sex --target-se 0.1
+  softlabel plan --pilot diagnosis.json --target-se 0.1 --n-unlabelled 200000
+
+Where numbers come from: the variance of a group that is a share q of the rows
+is q(1 - q), less what the controls explain of it; V* is what of it the score
+explains besides, a tenth for a weak score and half for a good one; the noise is
+what group and controls leave of the outcome's standard deviation.
+
+What is printed:
+  Plan                  labels needed, in one sentence
+  Rests on              the numbers behind it
+  Labels needed         beside the unlabelled rows there are, and beside endless
+                        ones; the standard error now
+  Standard error with   more labelled rows
+  Score that knows      more or less of the group: labels needed with it
+  Notes                 what to know before spending money on it
+Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""
+
+REPLICATE = """\
+Repeat the simulations behind what this package claims. "rules": every estimator
+and rule in scenarios whose target is known, and what was to be reached."""
+
+REPLICATE_EPILOG = """\
+For example:
+  softlabel replicate rules --replications 100 --scenarios platt exclusion-0.1
+  softlabel replicate rules --workers 8 --resume rules/ --json rules.json
+
+What is printed: mean squared errors over that of the better of supervised and
+soft, and coverage, by scenario; the same summed up; how often samples are
+suspected; other thresholds of the guarded rule; and which aims were reached.
+Exit codes: 0 done, 1 failed, 2 a wrong call, 130 interrupted: --resume goes on."""

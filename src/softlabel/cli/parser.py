@@ -9,8 +9,23 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from softlabel.cli.pages import CHECK, CHECK_EPILOG, DEMO, DEMO_EPILOG, DIAGNOSE, DIAGNOSE_EPILOG, MAIN, MAIN_EPILOG
-from softlabel.decision import RULES
+from softlabel.cli.pages import (
+    CHECK,
+    CHECK_EPILOG,
+    DEMO,
+    DEMO_EPILOG,
+    DIAGNOSE,
+    DIAGNOSE_EPILOG,
+    MAIN,
+    MAIN_EPILOG,
+    PLAN,
+    PLAN_EPILOG,
+    REPLICATE,
+    REPLICATE_EPILOG,
+)
+from softlabel.cli.pilot import fill_target
+from softlabel.cli.replicating import fill_replicate
+from softlabel.decision import RULES, TRUST
 from softlabel.diagnose import CONFIDENT, THRESHOLDS
 
 __all__ = ["build", "parse"]
@@ -52,6 +67,22 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
             DIAGNOSE,
             DIAGNOSE_EPILOG,
             _fill_diagnose,
+        ),
+        (
+            "plan",
+            "labels needed for a standard error",
+            " [FILE ... | --pilot JSON] --target-se S",
+            PLAN,
+            PLAN_EPILOG,
+            _fill_plan,
+        ),
+        (
+            "replicate",
+            "the simulations behind the claims",
+            " WHAT",
+            REPLICATE,
+            REPLICATE_EPILOG,
+            fill_replicate,
         ),
     ):
         commands[name] = added.add_parser(
@@ -119,7 +150,7 @@ class _Version(argparse.Action):
 
 
 def _fill_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which patients (default: 0)")
+    parser.add_argument("--seed", type=int, default=3, metavar="N", help="which patients (default: 3)")
     parser.add_argument("--output", metavar="FILE", help="also write the patients to a .csv or .parquet file")
 
 
@@ -127,12 +158,9 @@ def _fill_check(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
     _add_roles(parser, required=False)
     _add_controls(parser.add_argument_group("how controls enter"))
-    group = parser.add_argument_group("weights and missing values")
-    _add_weights(group)
-    _add_missing(group)
-    output = parser.add_argument_group("output")
-    output.add_argument("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the page")
-    _add_running(output)
+    _add_audit(parser.add_argument_group("what may audit the score"))
+    _add_rows(parser.add_argument_group("weights and missing values"))
+    _add_output(parser, "page")
 
 
 def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
@@ -146,19 +174,30 @@ def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
     controls.add_argument(
         "--learner", nargs="+", metavar="NAME", help="regress on them by ridge, forest or boosting instead"
     )
+    _add_features(_add_audit(parser.add_argument_group("what may audit the score")))
     _add_estimates(parser.add_argument_group("estimates"))
     errors = parser.add_argument_group("errors, weights and folds")
     _add_errors(errors)
-    _add_weights(errors)
-    _add_missing(errors)
-    output = parser.add_argument_group("output")
-    output.add_argument("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the summary")
-    _add_running(output)
+    _add_rows(errors)
+    _add_output(parser, "summary")
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def _fill_plan(parser: argparse.ArgumentParser) -> None:
+    fill_target(parser)
+    _add_files(parser, "*").add_argument("--pilot", metavar="JSON", help="what diagnose --json wrote, in place of FILE")
+    _add_roles(parser, required=False)
+    _add_controls(parser.add_argument_group("how controls enter"))
+    _add_features(_add_audit(parser.add_argument_group("what may audit the score")))
+    _add_rows(parser.add_argument_group("weights and missing values"))
+    _add_output(parser, "page")
+
+
+def _add_files(parser: argparse.ArgumentParser, number: str = "+") -> argparse._ArgumentGroup:
     group = parser.add_argument_group("data")
-    group.add_argument("files", nargs="+", metavar="FILE", help="Parquet or CSV files (globs too), read as one table")
+    group.add_argument(
+        "files", nargs=number, metavar="FILE", help="Parquet or CSV files (globs too), read as one table"
+    )
+    return group
 
 
 def _add_roles(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -182,13 +221,27 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_audit(group: argparse._ArgumentGroup) -> argparse._ArgumentGroup:
+    group.add_argument(
+        "--audit",
+        metavar="COLUMN",
+        help="1 where neither classifier nor calibrator has seen the label (default: every labelled row)",
+    )
+    return group
+
+
+def _add_features(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--features", nargs="+", metavar="COLUMN", help="what the classifier saw, to compare by name")
+
+
 def _add_estimates(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     at = f"default: {' '.join(f'{t:g}' for t in THRESHOLDS)}"
     within = f"default: {' '.join(f'{t:g}' for t in CONFIDENT)}"
     add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help=f"where to threshold ({at})")
     add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help=f"confident sets ({within})")
-    add("--rule", default="paper", metavar="NAME", help=f"which gives the verdict: {', '.join(RULES)} (default: paper)")
+    add("--rule", default="guarded", metavar="NAME", help=f"of the verdict: {', '.join(RULES)} (default: guarded)")
+    add("--trust", metavar="WHAT", help=f"take on your word {', '.join(TRUST)} (default: the data decide)")
     add(
         "--kappa-tolerance",
         type=float,
@@ -206,22 +259,18 @@ def _add_errors(group: argparse._ArgumentGroup) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the dealing to folds (default: 0)")
 
 
-def _add_weights(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--weight-type",
-        default="sampling",
-        metavar="TYPE",
-        help="sampling: cases a row stands for; frequency: copies of it (default: sampling)",
-    )
+def _add_rows(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    weighs = "sampling: cases a row stands for; frequency: copies of it (default: sampling)"
+    add("--weight-type", default="sampling", metavar="TYPE", help=weighs)
+    drops = "raise, or drop incomplete rows and count them (default: raise)"
+    add("--missing", default="raise", metavar="HOW", help=drops)
 
 
-def _add_missing(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--missing",
-        default="raise",
-        metavar="HOW",
-        help="raise, or drop incomplete rows and count them (default: raise)",
-    )
+def _add_output(parser: argparse.ArgumentParser, page: str) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="OUT", help=f"write everything as JSON; - prints it in place of the {page}")
+    _add_running(group)
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
