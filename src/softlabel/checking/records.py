@@ -6,10 +6,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
-from softlabel.errors import StateError
 from softlabel.results import Note, Table
+from softlabel.results.written import read_json, write_json
 
 __all__ = ["RENDERERS", "Checkup", "ColumnFacts", "ConfidentRows", "Counts", "Level", "Possible", "RowsAbove"]
 
@@ -151,24 +149,9 @@ class Checkup:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON; `from_json` gives an equal Checkup back."""
-        text = msgspec.json.encode(self)
-        return (msgspec.json.format(text, indent=indent) if indent else text).decode()
+        return write_json(self, indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Checkup:
         """Return the Checkup that `to_json` wrote."""
-        try:
-            checkup = msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
-            raise StateError(
-                expected="JSON written by Checkup.to_json",
-                found=str(error),
-                fix="Check that the file is whole and was not edited",
-            ) from error
-        if checkup.schema_version != SCHEMA_VERSION:
-            raise StateError(
-                expected=f"a Checkup of schema version {SCHEMA_VERSION}",
-                found=f"version {checkup.schema_version}",
-                fix="Check the data again",
-            )
-        return checkup
+        return read_json(cls, text, SCHEMA_VERSION, "check the data again")

@@ -6,10 +6,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import msgspec
-
-from softlabel.errors import StateError
 from softlabel.results import Note, Table
+from softlabel.results.written import read_json, write_json
 
 __all__ = ["RENDERERS", "Assumed", "ErrorsAt", "Need", "Plan", "Richer"]
 
@@ -148,24 +146,9 @@ class Plan:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON; `from_json` gives an equal Plan back."""
-        text = msgspec.json.encode(self)
-        return (msgspec.json.format(text, indent=indent) if indent else text).decode()
+        return write_json(self, indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Plan:
         """Return the Plan that `to_json` wrote."""
-        try:
-            found = msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
-            raise StateError(
-                expected="JSON written by Plan.to_json",
-                found=str(error),
-                fix="Check that the file is whole and was not edited",
-            ) from error
-        if found.schema_version != SCHEMA_VERSION:
-            raise StateError(
-                expected=f"a Plan of schema version {SCHEMA_VERSION}",
-                found=f"version {found.schema_version}",
-                fix="Plan again",
-            )
-        return found
+        return read_json(cls, text, SCHEMA_VERSION, "plan again")

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
-from softlabel.errors import InputError, StateError, did_you_mean
+from softlabel.errors import InputError, did_you_mean
 from softlabel.results.drift import CONTOUR, Breakdown, Drift, DriftBound, breakdown_table, contour_table
 from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
@@ -25,6 +23,7 @@ from softlabel.results.records import (
 )
 from softlabel.results.table import Table
 from softlabel.results.trust import Audit, Calibration, Check, Ladder
+from softlabel.results.written import read_json, write_json
 
 __all__ = ["RENDERERS", "SCHEMA_VERSION", "Diagnosis"]
 
@@ -149,41 +148,9 @@ class Diagnosis:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON; `from_json` gives an equal Diagnosis back."""
-        text = msgspec.json.encode(self)
-        return (msgspec.json.format(text, indent=indent) if indent else text).decode()
+        return write_json(self, indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Diagnosis:
         """Return the Diagnosis that `to_json` wrote, refusing one of another schema version."""
-        try:
-            version = msgspec.json.decode(text, type=_Versioned).schema_version
-            if version == SCHEMA_VERSION:
-                diagnosis = msgspec.json.decode(text, type=cls)
-                if _holds(msgspec.json.decode(msgspec.json.encode(diagnosis)), msgspec.json.decode(text)):
-                    return diagnosis
-                raise msgspec.ValidationError("keys that a Diagnosis does not have")
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
-            raise StateError(
-                expected="JSON written by Diagnosis.to_json",
-                found=str(error),
-                fix="Check that the file is whole and was not edited",
-            ) from error
-        raise StateError(
-            expected=f"a Diagnosis of schema version {SCHEMA_VERSION}",
-            found=f"version {version}",
-            fix="Read it with the softlabel version that wrote it, or diagnose the data again",
-        )
-
-
-def _holds(known: Any, given: Any) -> bool:
-    """Return whether every key that was given, at any depth, is one that was understood."""
-    if isinstance(given, dict):
-        return all(key in known and _holds(known[key], value) for key, value in given.items())
-    if isinstance(given, list):
-        return all(map(_holds, known, given))
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Versioned:
-    schema_version: int
+        return read_json(cls, text, SCHEMA_VERSION, "diagnose the data again")
