@@ -4,7 +4,7 @@
 >>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
 >>> d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
 >>> d.verdict.choice
-'supervised'
+'adaptive'
 """
 
 import importlib
