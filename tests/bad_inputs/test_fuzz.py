@@ -139,7 +139,7 @@ def _diagnosed(table: Table, options: dict[str, Any], labelled: bool) -> None:
     _answer(lambda: sl.diagnose(data, **asked), check_diagnosis)
 
 
-@_examples(150)
+@_examples(600)
 @given(wild_tables(), ROLES, OPTIONS, DESIGNS, _optional(labelled=st.booleans()))
 def test_any_table(
     table: Table, roles: dict[str, Any], options: dict[str, Any], design: dict[str, Any], other: dict[str, bool]
@@ -147,7 +147,7 @@ def test_any_table(
     _diagnosed(table, {**roles, **options, **design}, other.get("labelled", False))
 
 
-@_examples(250)
+@_examples(1000)
 @given(nearly_valid_tables(), ROLES, OPTIONS, DESIGNS)
 def test_a_nearly_valid_table(
     table: Table, roles: dict[str, Any], options: dict[str, Any], design: dict[str, Any]
@@ -155,7 +155,7 @@ def test_a_nearly_valid_table(
     _diagnosed(table, {"missing": "drop", **roles, **options, **design}, labelled=False)
 
 
-@_examples(100)
+@_examples(400)
 @given(nearly_valid_tables(), ROLES, DESIGNS, WRONG)
 def test_wrong_options(table: Table, roles: dict[str, Any], design: dict[str, Any], wrong: dict[str, Any]) -> None:
     _diagnosed(table, {**roles, **design, **wrong}, labelled=False)
@@ -165,7 +165,7 @@ def _array(role: str) -> st.SearchStrategy[Any]:
     return st.one_of(NEARLY[role], NEARLY[role], NEARLY[role], any_column())
 
 
-@_examples(250)
+@_examples(1000)
 @given(
     st.integers(0, 120),
     st.integers(0, 2**20),
