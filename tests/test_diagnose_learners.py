@@ -278,8 +278,14 @@ def test_repeated_rows_ask_for_an_id() -> None:
     assert _diagnose(repeated, learner=LinearRegression(), id="row").sample.folds_by == "id"
     # Clusters decide folds, so copies are no matter there.
     assert _diagnose(repeated, learner=LinearRegression(), cluster="clinic").sample.folds_by == "cluster"
-    with pytest.raises(DataError, match="Name a column with id="):
+    with pytest.raises(DataError, match="whose value is another for every case"):
+        _diagnose(repeated, learner=LinearRegression())
+    # A row that stands for several cases has no id for each of them, and needs none.
+    with pytest.raises(DataError, match="id= that names each row of the table, or one of clusters with cluster="):
         _diagnose(learner=LinearRegression(), weights="times", weight_type="frequency")
+    counted = {"weights": "times", "weight_type": "frequency"}
+    assert _diagnose(learner=LinearRegression(), id="visit", **counted).sample.folds_by == "id"
+    assert _diagnose(learner=LinearRegression(), cluster="clinic", **counted).sample.folds_by == "cluster"
 
 
 def test_one_kind_twice_or_none_is_refused() -> None:

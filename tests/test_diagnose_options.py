@@ -234,7 +234,6 @@ def _check(d: Diagnosis, code: str) -> Check:
     [
         (None, "not_applicable", "was not said"),
         (["x1", "x2"], "fail", "nothing but controls"),
-        ([], "fail", "nothing but controls"),
         (["x1", "x9"], "warn", "did not see x2"),
         (["x9", "x2", "x1"], "pass", "saw every control, and more"),
     ],
@@ -297,7 +296,7 @@ def test_audit_by_null_zero_or_without_a_label_is_no() -> None:
     assert _labels_of(_diagnose(data={**DATA, "seen": np.ones(N + LABELLED)}, audit="seen")) == _labels_of(PLAIN)
     # None of them do.
     d = _diagnose(data={**DATA, "seen": np.zeros(N + LABELLED)}, audit="seen")
-    assert d.ladder.reason == "0 audit rows are too few to audit the score: at least 10 are needed"
+    assert d.ladder.reason == "no labelled row is marked 1 in the audit column"
     assert (d.verdict.choice, d.verdict.because[0].code) == ("supervised", "assumptions.untested")
 
 
@@ -425,7 +424,8 @@ def test_every_parameter_is_covered_here() -> None:
         ({"features": "x1"}, ["features to be a list of columns", "features=['x1']"]),
         ({"features": ["x1", 3]}, ["features to be names of columns", "found 3", "as text"]),
         ({"features": [["x1"]]}, ["features to be names of columns", "['x1']"]),
-        ({"features": 3}, ["features to be a list of columns", "features=[] for none"]),
+        ({"features": 3}, ["features to be a list of columns", "Name what the classifier saw"]),
+        ({"features": []}, ["features to name at least one column", "an empty list", "leave it out if unknown"]),
         ({"rule": "papr"}, ["rule='papr'", "Did you mean 'paper'?"]),
         ({"missing": "ignore"}, ["missing", "'raise' or 'drop'", "'ignore'"]),
         ({"thresholds": [0.5, 1.0]}, ["thresholds", "from 0 to below 1", "1.0"]),

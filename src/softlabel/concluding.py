@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
     hard, confident = hard_estimates(analysis, level), confident_estimates(analysis, level)
     kappa, kappa_confident = kappa_table(analysis, level), confident_table(analysis, level)
     v_star = v_star_estimate(analysis, level)
-    evidence = gather(run, fit, soft, asked.covariance)
+    evidence = _evidence(run, asked, fit, soft)
     trusted = _trusted(run, asked, fit, soft, v_star, evidence)
     estimates = Table((fit.estimate, soft, soft_moment, *hard, *confident, *trusted.climbed))
     plain = [row for row in hard if (row.name, row.form) == ("hard", "orthogonal")]
@@ -91,8 +91,20 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
         learners=_learners(run, v_star),
         sample=_sample(run),
         settings=_settings(run, asked),
-        notes=notes(run, level, soft=soft, supervised=fit),
+        notes=notes(run, level, soft=soft, supervised=fit, evidence=evidence),
     )
+
+
+def _evidence(run: Run, asked: Asked, fit: SupervisedFit, soft: Estimate) -> Evidence | str:
+    """Return the evidence, by HC1 where a row of leverage one leaves the covariance that was asked for without numbers.
+
+    Supervised itself stays without an error then; `notes` says what the others have.
+    """
+    if fit.influence is None and asked.covariance in ("HC2", "HC3"):
+        plain = _supervised(run, replace(asked, covariance="HC1"))
+        if plain.influence is not None:
+            return gather(run, plain, soft, "HC1")
+    return gather(run, fit, soft, asked.covariance)
 
 
 def _supervised(run: Run, asked: Asked) -> SupervisedFit:
@@ -135,6 +147,7 @@ def _trusted(
         covariance=asked.covariance,
         level=asked.level,
         features=asked.features,
+        explained=(asked.study.outcome, asked.study.group),
     )
     calibration = calibration_of(evidence, asked.level, asked.seed)
     return _Trusted(Table(run_checks(context)), audits, calibration, ladder, climbed)

@@ -259,12 +259,16 @@ def control_plan(controls: Sequence[str] | str, basis: str | Basis | None = None
     return plan_basis(controls if isinstance(controls, str) else _names(controls), basis)
 
 
+_SEEN = "Name what the classifier saw, or leave it out if unknown"
+
+
 def _names(columns: Sequence[str], what: str = "controls") -> tuple[str, ...]:
     if isinstance(columns, str) or not isinstance(columns, Iterable):
+        none = f"Use {what}=[] for none" if what == "controls" else _SEEN
         raise InputError(
             expected=f"{what} to be a list of columns",
             found=repr(columns),
-            fix=f"Use {what}=[{columns!r}]" if isinstance(columns, str) else f"Use {what}=[] for none",
+            fix=f"Use {what}=[{columns!r}]" if isinstance(columns, str) else none,
         )
     return tuple(_name(column) for column in columns)
 
@@ -272,6 +276,12 @@ def _names(columns: Sequence[str], what: str = "controls") -> tuple[str, ...]:
 def _seen(features: Sequence[str]) -> tuple[str, ...]:
     """Return the names of what the classifier saw; no Study looks at them, for they are not read."""
     names = _names(features, "features")
+    if not names:
+        raise InputError(
+            expected="features to name at least one column",
+            found="an empty list",
+            fix=_SEEN,
+        )
     for name in names:
         if not isinstance(name, str):
             raise InputError(expected="features to be names of columns", found=repr(name), fix="Pass each name as text")

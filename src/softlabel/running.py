@@ -151,7 +151,7 @@ def _learnt(
     hashes = hash_rows(unlabelled)
     sketch = RowSketch.of(hashes, unlabelled.weight if unlabelled.frequency else None)
     n_effective = sketch.effective_rows(rows.tally.unlabelled)
-    _check_can_learn(rule, n_effective, rows.tally.unlabelled, design.d)
+    _check_can_learn(rule, n_effective, rows.tally.unlabelled, design.d, frequency=unlabelled.frequency)
     compared = _compare(learners, unlabelled, design, tables.passes) if len(learners) > 1 else ()
     best = min(range(len(compared)), key=lambda i: compared[i].v_star, default=0)
     told = tables.passes.fits(learners[best].name)
@@ -192,7 +192,7 @@ def _laid_out(labelled: Columns, basis: DesignBasis) -> Columns:
     return replace(labelled, controls=controls)
 
 
-def _check_can_learn(rule: FoldRule, n_effective: float, n: int, d: int) -> None:
+def _check_can_learn(rule: FoldRule, n_effective: float, n: int, d: int, *, frequency: bool) -> None:
     if rule.count is None:
         raise InputError(
             expected="folds with a learner",
@@ -203,7 +203,10 @@ def _check_can_learn(rule: FoldRule, n_effective: float, n: int, d: int) -> None
         raise DataError(
             expected="rows that differ, or an id that tells them apart, to deal to a learner's folds",
             found=f"{n:,} rows that hold about {n_effective:,.0f} distinct ones",
-            fix="Name a column with id= whose value is another for every case",
+            # What stands for many cases has no id for each of them: its copies share a fold in any case.
+            fix="Name a column with id= that names each row of the table, or one of clusters with cluster="
+            if frequency
+            else "Name a column with id= whose value is another for every case",
         )
 
 

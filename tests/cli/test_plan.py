@@ -81,7 +81,7 @@ def test_from_a_saved_diagnosis(run: Run, visits: str, tmp_path: Path) -> None:
         (["VISITS", *ROLES, "--target-se", "0.1", "--tau", "1"], 2, "a pilot and tau="),
         (["VISITS", *ROLES, "--target-se", "0.1", "--json", "VISITS"], 2, "another file than the data"),
         (["--target-se", "0.1", "--pilot", "VISITS", "--json", "VISITS"], 2, "plan.json"),
-        (["--target-se", "0.1", "--pilot", "VISITS"], 1, "Diagnosis.to_json"),
+        (["--target-se", "0.1", "--pilot", "VISITS"], 2, "what diagnose --json wrote in '"),
         (["none.parquet", *ROLES, "--target-se", "0.1"], 2, "none.parquet"),
     ],
 )
@@ -90,6 +90,32 @@ def test_errors(run: Run, visits: str, arguments: list[str], code: int, part: st
     assert (found, out) == (code, "")
     assert part in err
     assert err.startswith("softlabel: Expected ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parts"),
+    [
+        ("clinic.csv", "age,days\n70,3\n", ["malformed", "name it without --pilot"]),
+        ("plan.json", "PLAN", ["missing required field", "Check that the file is whole"]),
+        ("later.json", '{"schema_version": 99}', ["version 99", "diagnose the data again"]),
+    ],
+)
+def test_a_pilot_that_is_no_diagnosis(run: Run, tmp_path: Path, name: str, text: str, parts: list[str]) -> None:
+    path = tmp_path / name
+    if text == "PLAN":
+        text = plan(target_se=0.1, noise_sd=1, group_variance=0.2).to_json()
+    path.write_text(text)
+    code, out, err = run("plan", "--pilot", str(path), "--target-se", "0.1")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"softlabel: Expected what diagnose --json wrote in {str(path)!r}; found ")
+    assert [part for part in parts if part not in err] == []
+
+
+def test_a_target_that_is_reached_already(run: Run, visits: str) -> None:
+    code, out, _ = run("plan", visits, *ROLES, "--target-se", "5")
+    assert code == 0
+    assert "A standard error of 5.00 is reached already: supervised has it with the 120 labelled" in out
+    assert "supervised needs" not in out
 
 
 def test_the_target_is_required(run: Run) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from softlabel import Estimate
 from softlabel.decision import guarded_rule
+from softlabel.decision.changes import labels_for
 from softlabel.results import Attenuation, Check, Ladder, Reason, Rung, StepTest, Table, Verdict
 from softlabel.results.records import estimated, not_estimated
 from softlabel.results.text import number
@@ -28,7 +29,17 @@ STEPS = (
     StepTest("exclusion", -0.12, 0.17, 0.5, 0.481, 0.0),
     StepTest("calibration", -0.08, 0.04, 4.0, 0.0455, 0.5),
 )
-LADDER = Ladder(Table(RUNGS), Table(STEPS), guarantee=1.44, n_labelled=300, n_audit=300, n_unlabelled=10_000, df=296)
+OMEGA = ((0.04, 0.0, 0.0, 0.0), (0.0, 0.09, 0.0, 0.0), (0.0, 0.0, 0.0025, 0.0), (0.0, 0.0, 0.0, 0.01))
+LADDER = Ladder(
+    Table(RUNGS),
+    Table(STEPS),
+    covariance=OMEGA,
+    guarantee=1.44,
+    n_labelled=300,
+    n_audit=300,
+    n_unlabelled=10_000,
+    df=296,
+)
 FAR = (Attenuation(0.5, 0.6, 0.005, 0.59, 0.61, 10_000, 5_000, "linear"),)
 FREE = (Attenuation(0.8, 1.0, 0.005, 0.99, 1.01, 10_000, 900, "linear"),)
 
@@ -71,7 +82,7 @@ def test_nothing_trusted_gives_adaptive_with_the_interval_of_rectified() -> None
     # Both steps are told with how far they move the estimate, whether the labels object, and how much is taken.
     for step, taken in zip(STEPS, ("100%", "50%"), strict=True):
         reason = because(verdict)[f"step.{step.name}"]
-        assert (reason.value, reason.limit) == (step.kept, step.p_value)
+        assert (reason.value, reason.limit) == (1 - step.kept, step.p_value)
         assert f"by {number(-step.distance)} (p = {number(step.p_value, 2)})" in reason.message
         assert f"of that step {taken} is taken" in reason.message
         assert f"{reason.message}." in verdict.sentence
@@ -103,6 +114,8 @@ def test_what_the_caller_trusts_is_taken_whole(trust: str, place: int, choice: s
     rung = RUNGS[place]
     assert (verdict.choice, verdict.estimate, verdict.trust) == (choice, rung.estimate, trust)
     assert verdict.interval == (rung.ci_low, rung.ci_high)
+    # The labels object to calibration, at a p-value of 0.0455.
+    assert ("The labels object" in verdict.sentence) == (trust == "calibration")
     for shown in (f"Use {choice}, as you trust {trust}", number(rung.estimate), number(rung.ci_high)):
         assert shown in verdict.sentence
     # The test of each step that was taken stands beside it; nothing is said of a share, for it is taken whole.
@@ -121,7 +134,49 @@ def test_another_population_gives_supervised() -> None:
     # The caller's word counts for more, and the check is still named.
     trusting = rule(checks=strange, trust="nothing")
     assert trusting.choice == "rectified"
+    assert "another population" in trusting.sentence
     assert "check.samples.controls" in because(trusting)
+    # Nobody is offered more trust, and without a supervised estimate there is nothing to go back to.
+    assert "trust.exclusion" not in changes(verdict)
+    none = rule(supervised=not_estimated("supervised", "leverage 1", 300), checks=strange)
+    assert none.choice == "adaptive"
+    assert "another population" in none.sentence
+
+
+def test_labels_that_trained_the_score_give_supervised() -> None:
+    trained = [*CHECKS, check("audit.clean", None, "fail")]
+    verdict = rule(checks=trained)
+    assert verdict.choice == "supervised"
+    assert "seem to have trained the score" in verdict.sentence
+    # Errors that are small by chance, or because the score is unsure, are no such proof.
+    assert rule(checks=[*CHECKS, check("audit.clean", 1e-9, "fail")]).choice == "adaptive"
+
+
+def test_trust_is_not_offered_where_the_labels_object() -> None:
+    assert "trust.exclusion" not in changes(rule(checks=[check("exclusion", 0.02, "warn")]))
+    objected = (replace(STEPS[0], p_value=0.01), STEPS[1])
+    assert "trust.exclusion" not in changes(rule(ladder=replace(LADDER, steps=Table(objected))))
+    # With checks that fail none is the nearest to failing.
+    assert not [
+        code for code in changes(rule(checks=[*CHECKS, check("effect.varies", 0.001, "fail")])) if "check" in code
+    ]
+
+
+def test_trust_that_cannot_be_used_is_said() -> None:
+    nothing = rule(supervised=NO_SUPERVISED, ladder=NO_LADDER, trust="nothing")
+    assert (nothing.choice, nothing.estimate) == (None, None)
+    assert "you trust nothing of the score" in nothing.sentence
+    assert "cannot be used" in rule(ladder=replace(NO_LADDER, reason="too few"), trust="exclusion").sentence
+
+
+def test_labels_for_a_standard_error_are_those_of_rectified() -> None:
+    omega = ((0.04, 0.03, 0, 0), (0.03, 0.09, 0, 0), (0, 0, 0.0025, 0), (0, 0, 0, 0.01))
+    wanted = labels_for(replace(LADDER, covariance=omega), 0.1)
+    assert wanted is not None
+    share = 300 / wanted
+    gap = 0.09 * share + 0.0025
+    assert 0.04 * share - (0.03 * share) ** 2 / gap == pytest.approx(0.01, rel=1e-9)
+    assert labels_for(LADDER, 0.3) is None
 
 
 @pytest.mark.parametrize("p", [0.009, 0.02, 0.2])

@@ -58,7 +58,7 @@ def test_sizes() -> None:
         (["calibration.controls_only", "calibration.control"], {"tilt": 0.25}, {"tilt": 0.65}),
         (["exclusion", "step.exclusion", "overidentification"], {"leak": 0.1}, {"leak": 0.3}),
         (["effect.varies"], {"varies": 0.25}, {"varies": 0.6}),
-        (["samples.score"], {"shift": "score", "by": 0.15}, {"shift": "score", "by": 0.4}),
+        (["samples.score"], {"shift": "score", "by": 0.2}, {"shift": "score", "by": 0.6}),
         (["samples.controls"], {"shift": "controls", "by": 0.1}, {"shift": "controls", "by": 0.3}),
         (["samples.outcome"], {"shift": "outcome", "by": 0.2}, {"shift": "outcome", "by": 0.5}),
     ],

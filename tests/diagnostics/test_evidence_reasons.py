@@ -68,6 +68,15 @@ def test_few_audit_rows() -> None:
     _silent(diagnosed(_drawn() | {"clean": audit}, audit="clean"), "7 audit rows are too few")
 
 
+def test_no_row_that_audits() -> None:
+    _silent(diagnosed(_drawn() | {"clean": np.zeros(560)}, audit="clean"), "no labelled row is marked 1 in the audit")
+    # A mark beside no label does not count; one beside a label without a score does, and is one too few.
+    labelled = ~np.asarray(_drawn()["g"].is_null())
+    _silent(diagnosed(_drawn() | {"clean": ~labelled}, audit="clean"), "no labelled row is marked 1 in the audit")
+    unscored = _drawn() | {"p": pa.array(_drawn()["p"], mask=labelled), "clean": labelled}
+    _silent(diagnosed(unscored, audit="clean"), "0 audit rows are too few")
+
+
 def test_labelled_rows_without_a_score() -> None:
     data = _drawn()
     hidden = np.asarray(data["g"].is_null())

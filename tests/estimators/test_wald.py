@@ -112,7 +112,10 @@ def test_a_gap_of_means_is_hotellings_test_of_two_samples() -> None:
     there, n_there = np.array([0.1, -0.2, 0.0]), 5_000.0
     spread = np.diag([1.1, 0.9, 1.0]) + 0.1
     gap = data.controls.mean(axis=1) - there
-    both = np.cov(data.controls) / 60 + spread / n_there
+    # Half of what is known of the mean's covariance is from these rows, half from the other sample.
+    scale = np.diagonal(spread)
+    design = (np.diagonal(np.cov(data.controls)) / scale).sum() / (data.controls.var(axis=1) / scale).sum()
+    both = (np.cov(data.controls) / 60 + spread * design / 60) / 2 + spread / n_there
     found = test_of(gap_test(data.controls, there, spread, n_there, data))
     assert found.statistic == pytest.approx(float(gap @ np.linalg.solve(both, gap)), rel=1e-8)
     expected = stats.f.sf(found.statistic / 3 * 57 / 59, 3, 57)
@@ -195,6 +198,15 @@ def test_a_level_that_is_free_is_not_tested() -> None:
     assert score_test(data.group - p, p * (1 - p), np.ones((1, 90)), data, level=False) == "the columns do not vary"
 
 
+def test_a_rare_column_that_no_row_has_is_no_proof() -> None:
+    # One row in five hundred has it there; of three hundred here one may well lack it.
+    rng = np.random.default_rng(16)
+    data = rows(300, 1, 16)
+    here = np.vstack([rng.normal(size=300), np.zeros(300)])
+    found = test_of(gap_test(here, np.array([0.0, 0.002]), np.diag([1.0, 0.002]), 1e5, data))
+    assert found.p_value > 0.1
+
+
 def test_a_gap_of_means_with_weights_and_clusters() -> None:
     rng = np.random.default_rng(15)
     weight, cluster = rng.gamma(2.0, size=120), rng.permutation(120).astype(np.uint64) % np.uint64(24)
@@ -208,8 +220,9 @@ def test_a_gap_of_means_with_weights_and_clusters() -> None:
     # How much more a mean of these rows varies than one of as many equal and independent ones, in the other's units.
     unit = np.diagonal(spread)
     alone = np.square(data.controls - mean[:, None]) @ share / 120
+    mine = mine * 24 / 23
     design = max(1.0, (np.diagonal(mine) / unit).sum() / (alone / unit).sum())
-    both = mine * 24 / 23 + spread * design / 5_000
+    both = (mine + spread * design / 120) / 2 + spread * design / 5_000
     gap = mean - there
     found = test_of(gap_test(data.controls, there, spread, 5_000.0, data))
     assert found.statistic == pytest.approx(float(gap @ np.linalg.solve(both, gap)), rel=1e-8)

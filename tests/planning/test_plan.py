@@ -11,6 +11,7 @@ import pytest
 import softlabel as sl
 from softlabel import DataError, Diagnosis, InputError, Plan, StateError, diagnose, plan
 from softlabel.simulate import PaperDesign
+from tests.labelled import diagnosed, study
 
 NUMBERS: dict[str, Any] = {
     "tau": 1.0,
@@ -167,6 +168,41 @@ def test_small_answers_come_with_a_warning() -> None:
     codes = {note.code for note in plan(target_se=0.3, **NUMBERS).notes}
     assert {"plan.few", "plan.no_labels", "plan.assumes"} <= codes
     assert "plan.no_effect" in {note.code for note in plan(target_se=0.1, **{**NUMBERS, "tau": 0}).notes}
+
+
+@pytest.mark.parametrize(
+    ("broken", "codes"),
+    [
+        ({}, set()),
+        ({"sharp": 0.3}, {"plan.calibration_rejected"}),
+        # A score that knows of the outcome more than the group: no step then stands.
+        ({"leak": 1.0}, {"plan.exclusion_rejected", "plan.calibration_rejected"}),
+    ],
+)
+def test_what_the_pilot_rejects_is_said(broken: dict[str, float], codes: set[str]) -> None:
+    d = diagnosed(study(np.random.default_rng(3), labelled=400, **broken))  # type: ignore[arg-type]
+    p = plan(d, target_se=0.05)
+    said = {note.code: note.message for note in p.notes if note.code.endswith("_rejected")}
+    assert set(said) == codes
+    for step in d.ladder.steps:
+        assert (step.p_value < 0.05) == (f"plan.{step.name}_rejected" in codes)
+    for code, message in said.items():
+        step_name = code.removeprefix("plan.").removesuffix("_rejected")
+        assert message.startswith(f"The pilot's labels reject {step_name} (p = ")
+        assert message.split(":")[0].split("(")[0] in " ".join(p.summary().split())
+    labels = dict(zip(p.needs["name"], p.needs["labels"], strict=True))
+    if broken == {"leak": 1.0}:
+        assert labels["combined"] > labels["instrumented"]
+
+
+def test_a_target_that_is_reached_already_is_said() -> None:
+    labels = plan(target_se=0.1, **NUMBERS).need("supervised").labels
+    assert labels == 500
+    there = "A standard error of 0.100 is reached already: supervised has it with the 500 labelled rows there are."
+    assert plan(target_se=0.1, **NUMBERS, n_labelled=500).sentence == there
+    assert "needs 500 labelled rows" in plan(target_se=0.1, **NUMBERS, n_labelled=499).sentence
+    # What only a rung reaches is still a number of labels: it stands on more.
+    assert "instrumented 189" in plan(target_se=0.1, **NUMBERS, n_labelled=200).sentence
 
 
 @pytest.mark.parametrize("noise_sd", [1e-20, 1.0, 1e20])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from softlabel.diagnose import diagnose
-from softlabel.errors import InputError
+from softlabel.errors import InputError, StateError
 from softlabel.results import Diagnosis
 
 __all__ = ["PLANNED", "fill_target", "pilot_of"]
@@ -90,4 +90,11 @@ def _saved(path: str) -> Diagnosis:
             found=f"{path!r}: {error.strerror or error}",
             fix="Check the spelling of the path",
         ) from error
-    return Diagnosis.from_json(text)
+    try:
+        return Diagnosis.from_json(text)
+    except StateError as error:
+        raise InputError(
+            expected=f"what diagnose --json wrote in {path!r}",
+            found=error.found,
+            fix=f"{error.fix}. A table is no pilot yet: name it without --pilot, with --outcome, --score and --group",
+        ) from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from softlabel.decision.changes import REJECTED, Said, would_change
 from softlabel.decision.paper import kappa_reason
-from softlabel.results import Attenuation, Check, Estimate, Ladder, Reason, Rung, StepTest, Verdict
+from softlabel.results import Attenuation, Check, Estimate, Ladder, Reason, StepTest, Verdict
 from softlabel.results.records import Choice
-from softlabel.results.text import interval_text, number, percent, whole
+from softlabel.results.text import interval_text, number, percent
 
 __all__ = ["guarded_rule"]
 
@@ -24,21 +23,8 @@ _BY_TRUST: dict[str, tuple[int, Choice]] = {
 }
 _STEPS = {
     "exclusion": "that the score matters for the outcome only through the group",
-    "calibration": "that the score is calibrated given the controls",
+    "calibration": "besides that the score is calibrated given the controls",
 }
-
-
-class _Said(NamedTuple):
-    """What the rule is given, kept together."""
-
-    supervised: Estimate
-    soft: Estimate
-    adaptive: Estimate
-    ladder: Ladder
-    checks: Sequence[Check]
-    kappa: list[Attenuation]
-    tolerance: float
-    trust: str | None
 
 
 def guarded_rule(
@@ -74,49 +60,56 @@ def guarded_rule(
     trust
         "nothing", "exclusion", "calibration", or ``None`` to let the data decide.
     """
-    said = _Said(supervised, soft, adaptive, ladder, checks, list(kappa), kappa_tolerance, trust)
+    said = Said(supervised, soft, adaptive, ladder, checks, list(kappa), kappa_tolerance, trust)
     if ladder.reason is not None:
         return _without_ladder(said)
-    strangers = _strangers(checks)
-    if strangers and trust is None:
-        return _another_population(said, strangers)
-    return _on_ladder(said)
+    apart = _apart(checks)
+    if apart and trust is None and supervised.reason is None:
+        return _supervised_alone(said, apart)
+    return _on_ladder(said, apart)
 
 
-def _strangers(checks: Sequence[Check]) -> list[Check]:
-    """Return the checks that say, beyond what several tests would say by chance, that the samples differ."""
+def _apart(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks that say, beyond doubt, that the labelled rows cannot speak for the others."""
     compared = [one for one in checks if one.code.startswith("samples.") and one.p_value is not None]
-    return [one for one in compared if one.p_value is not None and one.p_value * len(compared) < _CERTAIN]
+    differ = [one for one in compared if one.p_value is not None and one.p_value * len(compared) < _CERTAIN]
+    # A failure without a p-value is not one of chance: the scores add up to the labels, or are them.
+    trained = [one for one in checks if one.code == "audit.clean" and one.outcome == "fail" and one.p_value is None]
+    return [*differ, *trained]
 
 
-def _on_ladder(said: _Said) -> Verdict:
+def _on_ladder(said: Said, apart: list[Check]) -> Verdict:
     exclusion, calibration = said.ladder.steps
     rungs = list(said.ladder.rungs)
+    doubt = "" if not apart else f" Yet every rung stands on rows that can speak for the others: {_lead(apart)}."
     if said.trust is not None:
         place, choice = _BY_TRUST[said.trust]
-        rung = rungs[place]
-        sentence = f"Use {choice}, as you trust {said.trust}: {_shown(rung.estimate, rung.ci_low, rung.ci_high, said)}."
-        steps = [_step_reason(step, taken="") for step in (exclusion, calibration)[:place]]
-        return _verdict(said, choice, rung.estimate, (rung.ci_low, rung.ci_high), sentence, steps)
+        rung, steps = rungs[place], (exclusion, calibration)[:place]
+        trusted = "nothing of the score" if said.trust == "nothing" else said.trust
+        rejected = " The labels object to that." if any(step.p_value < REJECTED for step in steps) else ""
+        shown = said.shown(rung.estimate, rung.ci_low, rung.ci_high)
+        sentence = f"Use {choice}, as you trust {trusted}: {shown}.{rejected}{doubt}"
+        reasons = [_step_reason(step, taken="") for step in steps]
+        return _verdict(said, choice, rung.estimate, (rung.ci_low, rung.ci_high), sentence, reasons, apart)
     rectified = rungs[0]
     assert said.adaptive.estimate is not None  # noqa: S101  (there is a ladder)
     sentence = (
         f"Use adaptive: {number(said.adaptive.estimate)}, with the {percent(said.supervised.level)} interval of "
         f"rectified, {interval_text((rectified.ci_low, rectified.ci_high))}, which needs neither calibration nor "
-        "exclusion."
+        f"exclusion, only labelled rows that are a random part of all.{doubt}"
     )
     reasons = [_step_reason(exclusion), _step_reason(calibration)]
     guarantee = said.ladder.guarantee or 1.0
     reasons.append(
         Reason(
             "adaptive.guarantee",
-            "Whether or not the steps are right, in large samples its mean squared error is at most "
-            f"{number(guarantee)} times rectified's",
+            "If the labelled rows are a random part of all then, right or wrong as the steps may be, in large samples "
+            f"its mean squared error is at most {number(guarantee)} times rectified's",
             guarantee,
         )
     )
     interval = (rectified.ci_low, rectified.ci_high)
-    return _verdict(said, "adaptive", said.adaptive.estimate, interval, sentence, reasons)
+    return _verdict(said, "adaptive", said.adaptive.estimate, interval, sentence, reasons, apart)
 
 
 def _step_reason(step: StepTest, taken: str | None = None) -> Reason:
@@ -127,64 +120,73 @@ def _step_reason(step: StepTest, taken: str | None = None) -> Reason:
         f"step.{step.name}",
         f"Trusting {_STEPS[step.name]} would move the estimate by {number(-step.distance)} "
         f"(p = {number(step.p_value, 2)}){taken}",
-        step.kept,
+        1 - step.kept,
         step.p_value,
     )
 
 
-def _another_population(said: _Said, strangers: list[Check]) -> Verdict:
+def _lead(apart: list[Check]) -> str:
+    if any(one.code.startswith("samples.") for one in apart):
+        return "the labelled rows look like another population than the rest"
+    return "the labelled rows seem to have trained the score"
+
+
+def _supervised_alone(said: Said, apart: list[Check]) -> Verdict:
     row = said.supervised
-    reasons = [Reason(f"check.{one.code}", one.message, one.statistic, one.p_value) for one in strangers]
+    lead = _lead(apart)
     sentence = (
-        f"Use supervised: {_estimate(row)}. The labelled rows are another population than the rest, so what the score "
-        "says elsewhere cannot be carried over; supervised holds if the choice of rows to label did not look at the "
-        "outcome."
+        f"Use supervised: {said.estimate(row)}. {lead[0].upper()}{lead[1:]}, so what the score says there cannot be "
+        "carried over. Supervised holds if, given group and controls, which rows were labelled had nothing to do with "
+        "the outcome."
     )
-    return _verdict(said, "supervised", row.estimate, row.interval, sentence, reasons)
+    return _verdict(said, "supervised", row.estimate, row.interval, sentence, [], apart)
 
 
-def _without_ladder(said: _Said) -> Verdict:
+def _without_ladder(said: Said) -> Verdict:
     untested = Reason(
         "assumptions.untested",
         f"Neither calibration nor exclusion can be tested: {said.ladder.reason}",
     )
+    unused = "" if said.trust in (None, "nothing") else f" What you trust ({said.trust}) cannot be used without them."
     if said.supervised.reason is None:
         sentence = (
-            f"Use supervised: {_estimate(said.supervised)}. The labelled rows cannot audit the score: "
-            f"{said.ladder.reason}."
+            f"Use supervised: {said.estimate(said.supervised)}. The labelled rows cannot audit the score: "
+            f"{said.ladder.reason}.{unused}"
         )
-        return _verdict(said, "supervised", said.supervised.estimate, said.supervised.interval, sentence, [untested])
-    if said.soft.reason is None:
+        interval = said.supervised.interval
+        return _verdict(said, "supervised", said.supervised.estimate, interval, sentence, [untested], [])
+    if said.soft.reason is None and said.trust != "nothing":
         sentence = (
-            f"{untested.message}. If both are taken on trust, use soft: {_estimate(said.soft)}. Its interval holds as "
-            "far as that trust does."
+            f"{untested.message}. If both are taken on trust, use soft: {said.estimate(said.soft)}. Its interval holds "
+            f"as far as that trust does.{unused if said.trust == 'exclusion' else ''}"
         )
-        return _verdict(said, "soft", said.soft.estimate, said.soft.interval, sentence, [untested])
-    reasons = [
-        untested,
-        Reason("supervised.unavailable", f"Supervised cannot be computed: {said.supervised.reason}"),
-        Reason("soft.unavailable", f"Soft cannot be computed: {said.soft.reason}"),
-    ]
+        return _verdict(said, "soft", said.soft.estimate, said.soft.interval, sentence, [untested], [])
+    reasons = [untested, Reason("supervised.unavailable", f"Supervised cannot be computed: {said.supervised.reason}")]
+    if said.soft.reason is not None:
+        reasons.append(Reason("soft.unavailable", f"Soft cannot be computed: {said.soft.reason}"))
+    else:
+        reasons.append(Reason("soft.untrusted", "Soft would have to be trusted, and you trust nothing of the score"))
     sentence = "No estimate can be recommended. " + " ".join(f"{reason.message}." for reason in reasons[1:])
     return Verdict(None, sentence, None, None, "guarded", said.trust, tuple(reasons), ())
 
 
 def _verdict(
-    said: _Said,
+    said: Said,
     choice: Choice,
     estimate: float | None,
     interval: tuple[float, float] | None,
     sentence: str,
     reasons: list[Reason],
+    apart: list[Check],
 ) -> Verdict:
     failed = [
         Reason(f"check.{one.code}", f"{one.title}: {one.outcome}", one.statistic, one.p_value)
         for one in said.checks
-        if one.outcome == "fail" and f"check.{one.code}" not in {reason.code for reason in reasons}
+        if one.outcome == "fail"
     ]
     reasons = [*reasons, *_once(failed), _threshold_reason(said)]
     told = " ".join(f"{reason.message}." for reason in reasons if reason.code.startswith("step."))
-    changes = tuple(_changes(said, choice))
+    changes = tuple(would_change(said, choice, alike=not apart))
     return Verdict(
         choice, f"{sentence} {told}".strip(), estimate, interval, "guarded", said.trust, tuple(reasons), changes
     )
@@ -195,7 +197,7 @@ def _once(reasons: list[Reason]) -> list[Reason]:
     return list({reason.code: reason for reason in reversed(reasons)}.values())[::-1]
 
 
-def _threshold_reason(said: _Said) -> Reason:
+def _threshold_reason(said: Said) -> Reason:
     """Say whether some threshold costs nothing: the interval of κ within the tolerance of one."""
     free = [
         row
@@ -211,55 +213,3 @@ def _threshold_reason(said: _Said) -> Reason:
             f"Thresholding at {at} costs next to nothing: kappa lies within {said.tolerance:g} of one, so hard is soft",
         )
     return kappa_reason(said.kappa, said.tolerance)
-
-
-def _changes(said: _Said, choice: Choice) -> Iterable[Reason]:
-    """Yield what would change the verdict: labels, the caller's word, the check that is nearest to failing."""
-    if said.ladder.reason is not None:
-        yield Reason(
-            "labels.audit",
-            "Labelled rows with a score, drawn at random and seen by neither classifier nor calibrator, would test "
-            "calibration and exclusion",
-        )
-        return
-    rungs = list(said.ladder.rungs)
-    if choice in ("adaptive", "rectified"):
-        yield from _labels_for(rungs, said.ladder.n_labelled)
-    if said.trust is None:
-        higher: Rung = rungs[1]
-        yield Reason(
-            "trust.exclusion",
-            f"If you know that the score matters for the outcome only through the group, trust='exclusion' gives "
-            f"{_shown(higher.estimate, higher.ci_low, higher.ci_high, said)}",
-            higher.estimate,
-        )
-    near = [one for one in said.checks if one.outcome == "pass" and one.p_value is not None]
-    if near:
-        closest = min(near, key=lambda one: one.p_value or 0.0)
-        yield Reason(
-            f"check.{closest.code}",
-            f"Of the checks that pass the nearest to failing is {closest.title!r} (p = {number(closest.p_value, 2)})",
-            closest.p_value,
-        )
-
-
-def _labels_for(rungs: list[Rung], n: int) -> Iterable[Reason]:
-    """Yield how many labels would make rectified as precise as instrumented is, if that is more than there are."""
-    if rungs[1].std_error <= 0 or rungs[0].std_error <= rungs[1].std_error:
-        return
-    wanted = n * (rungs[0].std_error / rungs[1].std_error) ** 2
-    if not math.isfinite(wanted):
-        return
-    yield Reason(
-        "labels.more",
-        f"With about {whole(wanted - n)} more labelled rows rectified would be as precise as instrumented is now",
-        wanted - n,
-    )
-
-
-def _shown(estimate: float, low: float, high: float, said: _Said) -> str:
-    return f"{number(estimate)} ({percent(said.supervised.level)} interval {interval_text((low, high))})"
-
-
-def _estimate(row: Estimate) -> str:
-    return f"{number(row.estimate)} ({percent(row.level)} interval {interval_text(row.interval)})"

@@ -125,6 +125,8 @@ def no_evidence(labelled: Columns, supervised: Estimate, soft: str | None) -> st
         return f"supervised cannot be computed: {supervised.reason}"
     if soft is not None:
         return f"soft cannot be computed: {soft}"
+    if labelled.audit is not None and not labelled.audit.any():
+        return "no labelled row is marked 1 in the audit column"
     return _too_few(labelled.take(audit_rows(labelled)), named=labelled.audit is not None)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softlabel.diagnostics.concentration import concentration_notes
+from softlabel.diagnostics.evidence import Evidence
 from softlabel.diagnostics.threshold_notes import FEW, ROWS_PER_COLUMN, threshold_notes
 from softlabel.estimators.supervised import SupervisedFit, independent_controls
 from softlabel.folds import hash_rows
@@ -35,7 +36,9 @@ _SAME = 1e-24
 _FEW_CLUSTERS = 30
 
 
-def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) -> tuple[Note, ...]:
+def notes(
+    run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit, evidence: Evidence | str
+) -> tuple[Note, ...]:
     """Return every note that applies to a run and its estimates."""
     analysis = run.analysis
     return (
@@ -49,8 +52,21 @@ def notes(run: Run, level: float, *, soft: Estimate, supervised: SupervisedFit) 
         *concentration_notes(analysis, run.labelled),
         *_control_notes(redundant_controls(run)),
         *_labelled_notes(run),
+        *_leverage_notes(supervised, evidence),
         *threshold_notes(analysis, level, 1 + len(run.basis.columns)),
     )
+
+
+def _leverage_notes(supervised: SupervisedFit, evidence: Evidence | str) -> list[Note]:
+    if isinstance(evidence, str) or supervised.influence is not None:
+        return []
+    return [
+        Note(
+            "errors.plain",
+            "A labelled row alone decides a coefficient, so supervised has no error by the covariance asked for; "
+            f"rectified and what builds on it use {evidence.covariance}",
+        )
+    ]
 
 
 def redundant_controls(run: Run) -> tuple[str, ...]:

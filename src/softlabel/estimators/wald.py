@@ -140,7 +140,9 @@ def score_test(gap: Floats, variance: Floats, columns: Floats, rows: Columns, *,
 def gap_test(here: Floats, there: Floats, spread: Floats, n_there: float, rows: Columns) -> Wald | str:
     """Test that the means of columns (m, n) here are those of another sample, with means (m,) and covariance (m, m).
 
-    ``n_there`` is how many independent equal rows the other sample is worth.
+    ``n_there`` is how many independent equal rows the other sample is worth. Samples of one population share its
+    covariance, so that of the mean here is the average of its own sandwich and of what the other sample says: alone,
+    the sandwich of a rare column that no row here has would be zero, and any gap infinitely many errors.
     """
     weight = np.ones(here.shape[1]) if rows.weight is None else rows.weight
     copies, codes = rows.weight if rows.frequency else None, _codes(rows)
@@ -159,12 +161,12 @@ def gap_test(here: Floats, there: Floats, spread: Floats, n_there: float, rows: 
     groups = None if codes is None else int(codes.max()) + 1
     if (groups or cases) <= len(mean) + 1:
         return f"{groups or cases} {'clusters' if groups else 'rows'} are too few to compare {len(mean)} means at once"
-    design = 1.0
-    if groups is not None:
-        # The other sample's rows depend on each other, and differ in weight, as much as these do.
-        plain = np.diag(np.square(values - mean[:, None]) @ weight / weight.sum() / cases)
-        design = max(1.0, float(np.trace(mine) / max(np.trace(plain), 1e-300)))
-    both = mine * (groups or cases) / ((groups or cases) - 1) + other * design / n_there
+    mine *= (groups or cases) / ((groups or cases) - 1)
+    # How much less a mean is worth than one of as many independent rows of equal weight.
+    plain = np.square(values - mean[:, None]) @ weight / weight.sum() / cases
+    design = max(1.0, float(np.trace(mine) / max(float(plain.sum()), 1e-300)))
+    # The other sample's clusters are like these; what its weights do is in n_there.
+    both = (mine + other * design / cases) / 2 + other * (1.0 if groups is None else design) / n_there
     values_, vectors = np.linalg.eigh(both)
     kept = values_ > 1e-10 * values_.max()
     return _wald(vectors[:, kept].T @ mean, np.diag(values_[kept]), 0, groups or cases)

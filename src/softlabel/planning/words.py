@@ -15,12 +15,20 @@ __all__ = ["FEW", "notes", "sentence"]
 # With fewer labels the errors of large samples are too small: rungs 1 and 2 cover 83 to 86% at 60.
 FEW = 100
 
+# The pilot's own test of a step, below which the plan says that it may not be taken.
+_REJECTED = 0.05
+
 _IF = {"instrumented": " (if exclusion holds)", "combined": " (if the score is calibrated as well)"}
 
 
 def sentence(needs: Sequence[Need], target_se: float, n_labelled: int | None) -> str:
     """Return the labels needed in words."""
     aim = f"a standard error of {number(target_se)}"
+    alone = needs[0]
+    if n_labelled is not None and alone.labels is not None and alone.labels <= n_labelled:
+        # Whatever the other rungs would save is not needed, nor what they trust.
+        there = f"the {n_labelled:,} labelled rows there are"
+        return f"{aim.capitalize()} is reached already: {alone.name} has it with {there}."
     rows = [row for row in needs if row.labels is not None]
     if not rows:
         return f"No number of labelled rows that a study could have gives {aim}."
@@ -59,6 +67,7 @@ def _of_pilot(known: Known, pilot: Diagnosis, scores: Table[Richer]) -> Iterator
     )
     if known.each is None:
         return
+    yield from _of_steps(pilot)
     interval = pilot.estimate("instrumented").interval
     if interval is not None and interval[0] <= 0 <= interval[1]:
         yield Note("plan.no_effect", _NO_EFFECT.format(effect="The pilot's effect may be zero, and one of zero"))
@@ -85,6 +94,22 @@ def _of_pilot(known: Known, pilot: Diagnosis, scores: Table[Richer]) -> Iterator
             "plan.share",
             "On the pilot's labelled rows the score seems to know more of the group than there is to know: it is taken "
             "to know all",
+        )
+
+
+def _of_steps(pilot: Diagnosis) -> Iterator[Note]:
+    rejected = {step.name: step.p_value for step in pilot.ladder.steps if step.p_value < _REJECTED}
+    if "exclusion" in rejected:
+        yield Note(
+            "plan.exclusion_rejected",
+            f"The pilot's labels reject exclusion (p = {number(rejected['exclusion'], 2)}): what is said of "
+            "instrumented and combined does not hold",
+        )
+    if "calibration" in rejected:
+        yield Note(
+            "plan.calibration_rejected",
+            f"The pilot's labels reject calibration (p = {number(rejected['calibration'], 2)}), so combined, which "
+            "trusts it, may even ask for more labels than instrumented",
         )
 
 

@@ -25,10 +25,10 @@ _HOW = {
 _SHOWN = ("supervised", "rectified", "instrumented", "combined", "adaptive", "soft")
 _MEANING = {
     "supervised": "the labelled rows alone, right where the controls act {how}",
-    "rectified": "supervised, made sharper by the score; nothing is trusted of it",
+    "rectified": "supervised, made sharper by the score; right if labelled rows are a random part of all",
     "instrumented": "trusts that the score matters for the outcome only through the group (exclusion)",
     "combined": "trusts besides that the score is calibrated given the controls",
-    "adaptive": "takes as much of both as the labels let it, with the interval of rectified",
+    "adaptive": "takes what the labels let it of exclusion, and a little of calibration; rectified's interval",
     "soft": "the score in place of the group: trusts both, and looks at no label",
 }
 _DRIFT = 0.05
@@ -69,6 +69,9 @@ def verdict(d: Diagnosis) -> str:
     if d.verdict.rule != "paper":
         said = [note for note in said if note.code not in _CHECKED]
     lines += [wrapped(f"! {note.message}.", hang="  ") for note in said]
+    failing = dict.fromkeys(_WORDS.get(one.code, one.code) for one in d.checks if one.outcome == "fail")
+    if failing and d.verdict.rule != "paper":
+        lines.append(wrapped(f"! Fails: {', '.join(failing)}. See the assumptions.", hang="  "))
     lines += [wrapped(f"? {reason.message}.", hang="  ") for reason in d.verdict.would_change]
     return "\n".join(lines)
 
@@ -129,22 +132,24 @@ def _audited(audit: Audit) -> Iterator[str]:
     if audit.reason is not None or audit.bias_low is None or audit.bias_high is None:
         return
     yield wrapped(
-        f"Audit on {audit.n:,} labelled rows: soft aims at {number(audit.slope)} ({number(audit.slope_error, 2)}) "
-        f"times the effect, for calibration, plus {number(audit.leak)} ({number(audit.leak_error, 2)}) that leaks past "
-        f"the group: off by {number(audit.bias)} ({interval_text((audit.bias_low, audit.bias_high))}).",
+        f"Audit on {whole(audit.n)} labelled rows: soft aims at slope x effect + leak, slope {number(audit.slope)} "
+        f"({number(audit.slope_error, 2)}), one if calibrated, leak {number(audit.leak)} "
+        f"({number(audit.leak_error, 2)}), zero under exclusion: off by {number(audit.bias)} "
+        f"({interval_text((audit.bias_low, audit.bias_high))})."
     )
 
 
 def _drifts(d: Diagnosis) -> Iterator[str]:
     """Say how far a drift of the group's probability from the score could carry soft."""
     soft = d.drift(_DRIFT).rows[0]
-    if soft.reason is not None or soft.low is None or soft.high is None:
+    if soft.reason is not None or soft.ci_low is None or soft.ci_high is None:
         return
     broken = d.breakdown.rows[0].breakdown
-    flips = f"; below a drift of {number(broken, 2)} it keeps its sign" if broken is not None else ""
+    sure = soft.ci_low > 0 or soft.ci_high < 0
+    flips = f"; below a drift of {number(broken, 2)} it keeps its sign" if sure and broken is not None else ""
     yield wrapped(
-        f"Drift: if the group's probability is off the score by up to {_DRIFT:g} anywhere, soft stands for an effect "
-        f"from {number(soft.low)} to {number(soft.high)}{flips}."
+        f"Drift: if the group's probability is off the score by up to {_DRIFT:g} anywhere, and nothing leaks, soft "
+        f"stands for an effect from {number(soft.ci_low)} to {number(soft.ci_high)}, sampling error included{flips}."
     )
 
 

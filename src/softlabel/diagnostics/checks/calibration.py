@@ -18,6 +18,9 @@ _EXPLANATIONS = (
     "the score is not calibrated given the controls, it was calibrated on other rows than these, or the labelled rows "
     "differ from the population"
 )
+# With fewer scores between 0 and 1 a test of calibration is a test of nothing.
+_LEAST_UNSURE = 5
+
 _ADVICE = "Trust instrumented or rectified in place of soft, or calibrate anew on labelled rows kept for it"
 
 
@@ -67,6 +70,15 @@ def controls_only(context: Context) -> Finding:
 def marginal(context: Context) -> Finding:
     """Test intercept 0 and slope 1 in E[G | p] = α + βp."""
     evidence = context.audited
+    wrong = ~_unsure(evidence) & (evidence.rows.score[0] != evidence.rows.group)
+    if wrong.any():
+        count = int(wrong.sum() if evidence.copies is None else wrong @ evidence.copies)
+        return Finding(
+            "fail",
+            f"{count:,} audit rows have a score of exactly 0 or 1 and are of the other group, which the score calls "
+            "impossible; they are left out of the other tests of calibration",
+            "Clip the scores, to 0.001 and 0.999 for instance, or find out why the classifier is so sure",
+        )
     test = _score(evidence, evidence.rows.score)
     return judged(
         test,
@@ -98,12 +110,19 @@ def by_control(context: Context) -> list[Finding] | Finding:
 
 
 def _score(evidence: Evidence, columns: Floats, *, level: bool = True) -> Wald | str:
-    p, group = evidence.rows.score[0], evidence.rows.group
-    sure = ((p == 0) & (group == 1)) | ((p == 1) & (group == 0))
-    if sure.any():
-        # What the score calls impossible has happened: no statistic measures that.
-        return Wald(float(sure.sum() if evidence.copies is None else sure @ evidence.copies), 1, 0.0)
-    return score_test(group - p, p * (1 - p), columns, evidence.rows, level=level)
+    # A score of exactly 0 or 1 leaves no chance to test by; `marginal` counts those that the group contradicts.
+    unsure = np.flatnonzero(_unsure(evidence))
+    if len(unsure) < _LEAST_UNSURE:
+        return "nearly every score of the audit rows is exactly 0 or 1"
+    rows = evidence.rows.take(_unsure(evidence))
+    p = rows.score[0]
+    return score_test(rows.group - p, p * (1 - p), columns[:, unsure], rows, level=level)
+
+
+def _unsure(evidence: Evidence) -> NDArray[np.bool_]:
+    p = evidence.rows.score[0]
+    unsure: NDArray[np.bool_] = (p > 0) & (p < 1)
+    return unsure
 
 
 def _owners(context: Context) -> dict[str, NDArray[np.intp]]:

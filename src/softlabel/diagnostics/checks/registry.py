@@ -22,7 +22,7 @@ WARN, FAIL = 0.05, 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """What a check may look at."""
+    """What a check may look at; ``explained`` names the outcome and the group, which no classifier should have seen."""
 
     run: Run
     evidence: Evidence | str
@@ -34,6 +34,7 @@ class Context:
     covariance: str
     level: float
     features: tuple[str, ...] | None = None
+    explained: tuple[str | None, ...] = ()
 
     @property
     def audited(self) -> Evidence:

@@ -17,14 +17,42 @@ Floats = NDArray[np.float64]
 
 _ADVICE = (
     "Label rows drawn at random; or give weights= that undo how they were chosen; or stay with supervised, which needs "
-    "only that choice did not look at the outcome"
+    "that, given group and controls, the choice had nothing to do with the outcome (a choice by the score does where "
+    "exclusion fails)"
 )
+
+_MOST_BINS, _ROWS_PER_BIN = 10, 15
 
 
 @check("samples.score", "Labelled and unlabelled rows have like scores")
 def score(context: Context) -> Finding:
-    """Test equal means of p."""
-    return _compared(context, "score", lambda d, q, _: np.arange(d, d + q))
+    """Test an equal mean of p and equal shares of rows in bins of it: who is asked for labels may depend on either."""
+    evidence, analysis = context.audited, context.run.analysis
+    moments, place = analysis.fit.moments, analysis.design.d
+    sums = moments.sums.sum(axis=0)
+    by_code, p = sums[:, 0] / sums[:, 0].sum(), sums[:, place] / sums[:, 0].sum()
+    wanted = int(np.clip(evidence.n // _ROWS_PER_BIN, 2, _MOST_BINS))
+    bins = np.minimum(((np.cumsum(by_code) - by_code / 2) * wanted).astype(int), wanted - 1)
+    # Of each bin but the first, which the others imply; a bin without rows tells nothing.
+    which = (bins[None] == np.unique(bins[by_code > 0])[1:, None]).astype(np.float64)
+    shares, with_p = which @ by_code, which @ p
+    spread = np.empty((len(which) + 1, len(which) + 1))
+    spread[0, 0] = float(analysis.points.score_variance[0, 0])
+    spread[0, 1:] = spread[1:, 0] = with_p - shares * p.sum()
+    spread[1:, 1:] = np.diag(shares) - np.outer(shares, shares)
+    scores = evidence.rows.score
+    here = np.vstack([scores, which[:, analysis.design.partition.codes(scores)]])
+    there = np.append(analysis.points.score_mean[:1], shares)
+    test = gap_test(here, there, spread, _worth(context), evidence.rows)
+    share = here[1:] @ evidence.weight / evidence.weight.sum()
+    largest = float(np.abs(share - shares).max(initial=0.0))
+    return judged(
+        test,
+        f"Shares of rows in bins of the score differ by at most {number(100 * largest, 2)} points: chance explains it",
+        f"Shares of rows in bins of the score differ by up to {number(100 * largest, 2)} points, more than chance "
+        "explains: the labelled rows are not a random part of the population, or their scores come about otherwise",
+        _ADVICE,
+    )
 
 
 @check("samples.controls", "Labelled and unlabelled rows have like controls")
@@ -55,7 +83,7 @@ def soft(context: Context) -> Finding:
         f"It differs by {number(difference)}, which chance explains; where labelling depended on the group this test "
         "sees little",
         f"It differs by {number(difference)}, more than chance explains: the labelled rows are another population, so "
-        "rectified and all that builds on it are off, or the effect varies with controls that differ",
+        "rectified and all that builds on it may be off, or the effect varies with controls that differ",
         _ADVICE,
         effect=difference,
     )

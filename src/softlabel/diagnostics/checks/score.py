@@ -128,6 +128,13 @@ def structure(context: Context) -> Finding:
         return Finding("not_applicable", "What the classifier saw was not said", "Name its columns with features=")
     controls = context.run.basis.controls
     unseen = [name for name in controls if name not in context.features]
+    leaked = [name for name in context.features if name in context.explained]
+    if leaked:
+        return Finding(
+            "fail",
+            f"The classifier saw {' and '.join(leaked)}: its score carries what it is to stand in for, or to explain",
+            "Train it without the outcome and the group",
+        )
     if not set(context.features) - set(controls):
         return Finding(
             "fail",
@@ -164,6 +171,13 @@ def clean(context: Context) -> Finding:
             "these rows cannot audit it, and every check of calibration passes on them whatever is true",
             "Name rows that neither classifier nor calibrator has seen with audit=, or cross-fit the scores",
             statistic=total / error,
+        )
+    if error == 0 and total == 0 and context.run.analysis.fit.tally.unsure:
+        return Finding(
+            "fail",
+            "On the labelled rows the score is the group itself, elsewhere it is not: the label was copied into it, or "
+            "the classifier knows these rows by heart",
+            "Name rows that neither classifier nor calibrator has seen with audit=, or cross-fit the scores",
         )
     if evidence.rows.audit is not None:
         return Finding("pass", f"The caller says so of these {evidence.n:,} rows")
