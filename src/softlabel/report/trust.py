@@ -150,7 +150,16 @@ def _drifts(d: Diagnosis) -> Iterator[str]:
     yield wrapped(
         f"Drift: if the group's probability is off the score by up to {_DRIFT:g} anywhere, and nothing leaks, soft "
         f"stands for an effect from {number(soft.ci_low)} to {number(soft.ci_high)}, sampling error included{flips}."
+        f"{_shown_drift(d)}"
     )
+
+
+def _shown_drift(d: Diagnosis) -> str:
+    shown = d.drift_curves.supported
+    if shown.delta_hat is None or shown.delta_upper is None:
+        return ""
+    off, most = number(shown.delta_hat, 2), number(shown.delta_upper, 2)
+    return f" On the labelled rows it is off by {off} in root mean square, by {most} at most."
 
 
 def _how(d: Diagnosis) -> str:
