@@ -94,3 +94,19 @@ def test_a_classifier_that_saw_the_outcome_or_the_group_fails() -> None:
         structure = found(diagnosed(table(5), features=["x", "notes", leaked]), "score.structure")
         assert structure.outcome == "fail"
         assert leaked in structure.message
+
+
+def test_scores_that_add_up_nearly_are_doubted_and_those_that_add_up_exactly_fail() -> None:
+    # A calibrator leaves zero where it was fitted, and comes near out of fold: only the first is proof.
+    data = table(6)
+    shown = np.flatnonzero(~np.isnan(data["g"]))
+    for left, outcome, choice in ((0.0, "fail", "supervised"), (0.004, "warn", "adaptive")):
+        p = data["p"].copy()
+        for _ in range(60):
+            gap = (p[shown] - data["g"][shown]).sum() - left
+            p[shown] = np.clip(
+                p[shown] - gap * p[shown] * (1 - p[shown]) / (p[shown] * (1 - p[shown])).sum(), 0.001, 0.999
+            )
+        d = diagnosed({**data, "p": p})
+        assert found(d, "audit.clean").outcome == outcome
+        assert d.verdict.choice == choice

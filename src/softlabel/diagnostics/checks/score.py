@@ -19,8 +19,10 @@ _WEAK = 10.0
 # Rung 1 covered 92% of the time with 60 labels and 90% with 40, in `softlabel replicate rules`.
 _FEW_LABELS = 100
 
-# A calibrator leaves sums over the rows it was fitted on at zero: to this share of their error, once in a thousand.
+# A calibrator leaves sums over the rows it was fitted on at zero: to this share of their error, once in a thousand by
+# chance. Out of fold it comes near as well: in 4% of samples of 500 rows, in 11% of 2,000; so near as the last never.
 _TOO_EXACT = 1.25e-3
+_EXACT = 1e-6
 
 # Rounding leaves so much of a multiple of a step.
 _MULTIPLE = 1e-9
@@ -165,10 +167,12 @@ def clean(context: Context) -> Finding:
     excess = float(weight @ (np.square(group - p) - variance))
     spread = float(squares @ (variance * np.square(1 - 2 * p))) ** 0.5
     if error > 0 and abs(total) <= _TOO_EXACT * error and not _by_chance(p, weight * (group - p), error):
+        exact = abs(total) <= _EXACT * error
+        how, near = ("exactly", "") if exact else ("almost exactly", ", or out of fold nearly so")
         return Finding(
-            "fail",
-            "Over the labelled rows the scores add up to the group exactly, as they do where a calibrator was fitted: "
-            "these rows cannot audit it, and every check of calibration passes on them whatever is true",
+            "fail" if exact else "warn",
+            f"Over the labelled rows the scores add up to the group {how}, as where a calibrator was fitted{near}: "
+            "rows that it was fitted on cannot audit it, and pass every check of calibration whatever is true",
             "Name rows that neither classifier nor calibrator has seen with audit=, or cross-fit the scores",
             statistic=total / error,
         )
