@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softlabel.diagnostics.evidence import Evidence
+from softlabel.estimators.columns import orthonormal, relative
 from softlabel.influence import Analysis
 from softlabel.moments.solve import RANK_TOLERANCE
 from softlabel.results import Attenuation, ConfidentAttenuation, Drift, DriftCurve, Estimate, SupportedDrift
@@ -147,7 +148,7 @@ def supported_drift(
     w = np.ones(len(p)) if weight is None and copies is None else weight if copies is None else copies
     assert w is not None  # noqa: S101  (one of the three)
     n = len(p) if copies is None else int(copies.sum())
-    columns = _orthonormal(np.vstack([p, design]), w)
+    columns = orthonormal(np.vstack([p, design]), relative(w))
     k = columns.shape[1]
     codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
     count = n if codes is None else int(codes.max(initial=-1)) + 1
@@ -204,14 +205,3 @@ def _noncentrality(statistic: float, k: int, clusters: int | None, tail: float) 
         middle = (low + high) / 2
         low, high = (middle, high) if below(middle) > tail else (low, middle)
     return high
-
-
-def _orthonormal(design: Floats, w: Floats) -> Floats:
-    """Return columns (n, k), orthonormal, that span √w (1, design)."""
-    centred = design - np.average(design, axis=1, weights=w)[:, None]
-    size = np.sqrt(np.average(np.square(centred), axis=1, weights=w))
-    varying = size > 1e-12 * np.abs(design).max(axis=1, initial=0.0)
-    scaled: Floats = np.vstack([np.ones(design.shape[1]), centred[varying] / size[varying, None]])
-    left, singular, _ = np.linalg.svd((scaled * np.sqrt(w)).T, full_matrices=False)
-    columns: Floats = left[:, singular > math.sqrt(RANK_TOLERANCE * float(w.sum()))]
-    return columns
