@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
 from softlabel.errors import InputError, did_you_mean
 from softlabel.nuisances.ridge import LeaveOneOutRidge
 
-__all__ = ["LEARNERS", "Learner", "first_line", "last_step", "make_learner"]
+__all__ = ["LEARNERS", "Learner", "first_line", "last_step", "make_learner", "require_sklearn", "weight_argument"]
 
 LEARNERS = ("ridge", "forest", "boosting")
 
@@ -44,7 +45,7 @@ def make_learner(learner: Any, seed: int) -> Learner:
     >>> make_learner("forest", seed=0).name, make_learner(Lasso(alpha=0.1), seed=0).name
     ('forest', 'Lasso')
     """
-    _require()
+    require_sklearn("for a learner")
     if isinstance(learner, str):
         return _named(learner, seed)
     if isinstance(learner, type):
@@ -72,12 +73,13 @@ def make_learner(learner: Any, seed: int) -> Learner:
     return Learner(name, copy)
 
 
-def _require() -> None:
+def require_sklearn(what_for: str) -> None:
+    """Raise where scikit-learn cannot be imported, saying what it is needed for and what to install."""
     try:
         import sklearn  # noqa: F401  (asked for here, so that one place says what to install)
     except ImportError as error:
         raise InputError(
-            expected="scikit-learn for a learner",
+            expected=f"scikit-learn {what_for}",
             found=f"that it cannot be imported ({first_line(error)})",
             fix="Install it with: pip install softlabel[learners]",
         ) from error
@@ -115,3 +117,23 @@ def last_step(estimator: Any) -> Any:
 def first_line(error: Exception) -> str:
     """Return what an error of another library says, in one line."""
     return next(iter(str(error).splitlines()), "no message").rstrip(".")
+
+
+def weight_argument(estimator: Any, name: str, kind: str, instead: str) -> str:
+    """Return the argument of ``fit`` that takes weights: in a pipeline the one of the last step.
+
+    What has none is refused as a ``kind`` that takes none, with what to use ``instead``.
+    """
+    path = ""
+    while hasattr(estimator, "steps"):
+        step, estimator = estimator.steps[-1]
+        path += f"{step}__"
+    arguments = inspect.signature(estimator.fit).parameters.values()
+    # A wrapper, such as a search over settings, hands on whatever it is given.
+    if not any(a.name == "sample_weight" or a.kind is a.VAR_KEYWORD for a in arguments):
+        raise InputError(
+            expected=f"a {kind} that takes weights",
+            found=f"{name}, whose fit has no sample_weight",
+            fix=f"Leave the weights out, or use another {kind}, such as {instead}",
+        )
+    return f"{path}sample_weight"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from softlabel.errors import DataError, InputError
-from softlabel.nuisances.learners import Learner, first_line, last_step
+from softlabel.errors import DataError
+from softlabel.nuisances.learners import Learner, first_line, last_step, weight_argument
 from softlabel.nuisances.ridge import LeaveOneOutRidge
 
 __all__ = ["LEAST_TO_TRAIN", "LearnerScore", "Progress", "fewest_to_train", "out_of_fold", "v_star_of"]
@@ -85,7 +84,9 @@ def out_of_fold(
     """
     inside = np.ones(x.shape[1], dtype=np.bool_) if members is None else members
     usable = inside if weight is None else inside & (weight > 0)
-    argument = None if weight is None else _weight_argument(learner)
+    argument = (
+        None if weight is None else weight_argument(learner.estimator, learner.name, "learner", "learner='boosting'")
+    )
     if frequency and isinstance(learner.estimator, LeaveOneOutRidge):
         learner = replace(learner, estimator=LeaveOneOutRidge(copies=True))
     splits = [(np.flatnonzero(usable & (fold != k)), np.flatnonzero(inside & (fold == k))) for k in range(folds)]
@@ -164,23 +165,6 @@ def _in_order(model: Any) -> Any:
     if isinstance(last, RandomForestRegressor | ExtraTreesRegressor):
         last.set_params(n_jobs=1)
     return model
-
-
-def _weight_argument(learner: Learner) -> str:
-    """Return the argument of ``fit`` that takes weights: in a pipeline the one of the last step."""
-    estimator, path = learner.estimator, ""
-    while hasattr(estimator, "steps"):
-        step, estimator = estimator.steps[-1]
-        path += f"{step}__"
-    arguments = inspect.signature(estimator.fit).parameters.values()
-    # A wrapper, such as a search over settings, hands on whatever it is given.
-    if not any(a.name == "sample_weight" or a.kind is a.VAR_KEYWORD for a in arguments):
-        raise InputError(
-            expected="a learner that takes weights",
-            found=f"{learner.name}, whose fit has no sample_weight",
-            fix="Leave the weights out, or use another learner, such as learner='boosting'",
-        )
-    return f"{path}sample_weight"
 
 
 def v_star_of(

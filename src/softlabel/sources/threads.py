@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from softlabel.errors import InputError
 
-__all__ = ["Mergeable", "check_threads", "map_merge"]
+__all__ = ["Mergeable", "check_threads", "map_in_order", "map_merge"]
 
 
 class Mergeable(Protocol):
@@ -25,6 +25,7 @@ class Mergeable(Protocol):
 
 
 Item = TypeVar("Item")
+Made = TypeVar("Made")
 State = TypeVar("State", bound=Mergeable)
 
 
@@ -51,7 +52,7 @@ def map_merge(items: Iterable[Item], work: Callable[[Item], State], threads: int
     merged = empty
     try:
         with _controller().limit(limits=1, user_api="blas"):
-            for state in _mapped(items, work, threads):
+            for state in map_in_order(items, work, threads):
                 merged = merged.merge(state)
     finally:
         if isinstance(items, Generator):
@@ -65,13 +66,14 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _mapped(items: Iterable[Item], work: Callable[[Item], State], threads: int) -> Iterator[State]:
+def map_in_order(items: Iterable[Item], work: Callable[[Item], Made], threads: int) -> Iterator[Made]:
+    """Yield what becomes of each item, in the order of the items."""
     if threads == 1:
         yield from map(work, items)
         return
     with ThreadPoolExecutor(threads) as pool:
         # At most two items more than threads are in flight, so memory does not grow with the table.
-        waiting: deque[Future[State]] = deque()
+        waiting: deque[Future[Made]] = deque()
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
