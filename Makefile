@@ -57,7 +57,7 @@ constraints: ## pin the newest versions of everything in constraints.txt
 
 clean: ## remove .venv, caches and build products
 	@rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
-	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The marks say which extras are installed; a change of pyproject.toml or constraints.txt makes them old.
 # More extras hold all that fewer do, so the smaller marks are set with the larger.

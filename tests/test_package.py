@@ -33,6 +33,7 @@ PUBLIC = {
     "attenuation",
     "check",
     "confident",
+    "datasets",
     "diagnose",
     "hard",
     "plan",

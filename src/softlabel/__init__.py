@@ -27,7 +27,7 @@ from softlabel.planning import Plan, plan
 from softlabel.results import Diagnosis, Estimate
 
 if TYPE_CHECKING:
-    from softlabel import simulate
+    from softlabel import datasets, simulate
 
 __version__ = "0.1.0"
 
@@ -47,6 +47,7 @@ __all__ = [
     "attenuation",
     "check",
     "confident",
+    "datasets",
     "diagnose",
     "hard",
     "plan",
@@ -57,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Simulation needs scipy.special, which takes longer to import than everything else together.
-    if name == "simulate":
-        return importlib.import_module("softlabel.simulate")
+    # Rooms that a diagnosis does not need: `import softlabel` stays fast without them.
+    if name in {"datasets", "simulate"}:
+        return importlib.import_module(f"softlabel.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
