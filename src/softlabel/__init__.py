@@ -24,7 +24,8 @@ from softlabel.errors import (
 )
 from softlabel.estimators import confident, hard, soft, supervised
 from softlabel.planning import Plan, plan
-from softlabel.results import Diagnosis, Estimate
+from softlabel.results import Diagnosis, Estimate, ScoreReport
+from softlabel.scoring import Scores, score
 
 if TYPE_CHECKING:
     from softlabel import datasets, simulate
@@ -39,6 +40,8 @@ __all__ = [
     "Estimate",
     "InputError",
     "Plan",
+    "ScoreReport",
+    "Scores",
     "SoftlabelError",
     "SourceChanged",
     "SourceError",
@@ -51,6 +54,7 @@ __all__ = [
     "diagnose",
     "hard",
     "plan",
+    "score",
     "simulate",
     "soft",
     "supervised",

@@ -33,6 +33,7 @@ from softlabel.results import (
     Ladder,
     LearnerScore,
     Sample,
+    ScoreReport,
     Settings,
     Table,
     Verdict,
@@ -59,6 +60,7 @@ class Asked:
     kappa_tolerance: float
     level: float
     features: tuple[str, ...] | None
+    scoring: ScoreReport | None = None
 
 
 def conclude(run: Run, asked: Asked) -> Diagnosis:
@@ -89,6 +91,7 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
         drift_curves=drift_record(analysis, *thresholded, evidence, level),
         forecast=forecast_table(*thresholded),
         learners=_learners(run, v_star),
+        scoring=asked.scoring,
         sample=_sample(run),
         settings=_settings(run, asked),
         notes=notes(run, level, soft=soft, supervised=fit, evidence=evidence),
@@ -148,6 +151,7 @@ def _trusted(
         level=asked.level,
         features=asked.features,
         explained=(asked.study.outcome, asked.study.group),
+        cross_fitted=asked.scoring is not None and asked.scoring.audit > 0,
     )
     calibration = calibration_of(evidence, asked.level, asked.seed)
     return _Trusted(Table(run_checks(context)), audits, calibration, ladder, climbed)

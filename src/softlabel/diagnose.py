@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Literal, Never
 
-from softlabel.basis import Basis, Plan, plan_basis
+from softlabel.asking import CONFIDENT, THRESHOLDS, control_plan, feature_names, folds_by, plain_name
+from softlabel.basis import Basis
 from softlabel.concluding import Asked, conclude
 from softlabel.decision import check_rule
 from softlabel.errors import InputError, did_you_mean
@@ -19,20 +20,18 @@ from softlabel.reading import open_tables
 from softlabel.results import Diagnosis
 from softlabel.results.inference import check_level
 from softlabel.running import check_learners, run_tables
+from softlabel.scoring.chain import free_name, made_here, rows_to_read
 from softlabel.sources.threads import check_threads
 from softlabel.study import Study
 
-__all__ = ["CONFIDENT", "THRESHOLDS", "control_plan", "diagnose", "folds_by"]
-
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-CONFIDENT = (0.55, 0.65, 0.75, 0.85, 0.9, 0.95)
+__all__ = ["diagnose"]
 
 
 def diagnose(
     data: Any,
     *,
     outcome: str,
-    score: str,
+    score: str | None = None,
     group: str | None = None,
     controls: Sequence[str] | str = (),
     labelled: Any = None,
@@ -48,6 +47,9 @@ def diagnose(
     id: str | None = None,
     audit: str | None = None,
     features: Sequence[str] | None = None,
+    model: Any = None,
+    calibrator: str | None = None,
+    split: str | None = None,
     covariance: Covariance = "HC3",
     rule: Literal["guarded", "paper"] = "guarded",
     trust: Literal["nothing", "exclusion", "calibration"] | None = None,
@@ -70,7 +72,7 @@ def diagnose(
         A pandas or Polars DataFrame, a Polars LazyFrame, a PyArrow table or dataset, a DuckDB relation, a dict of
         arrays, or paths or globs of Parquet and CSV files.
     outcome, score
-        Columns Y and p.
+        Columns Y and p. Without a score one is made of ``features``, as `softlabel.score` does.
     group
         Column G: 0, 1, or null where it is unknown. ``None``: no labels at all.
     controls
@@ -105,6 +107,9 @@ def diagnose(
         calibrator has seen their labels, and 0 or empty for the others. ``None``: all that have a score may.
     features
         Names of the columns that the classifier saw, if known: they are compared with the controls, and not read.
+        Without a score, the columns that a classifier is to be trained on.
+    model, calibrator, split
+        How a score is made of features: see `softlabel.score` ("logistic", "conditional", "folds").
     covariance
         Of the supervised estimate: "HC0" to "HC3", with t(df); CR0 to CR3 with clusters. The unlabelled rows use
         HC0 and the normal; with G clusters the factor G/(G − 1) and t(G − 1).
@@ -163,29 +168,53 @@ def diagnose(
     # A learner finds curves by itself: it is given the controls as they are, and dummies for categories.
     straight = "linear" if learner is not None and basis is None and not isinstance(controls, str) else basis
     plan = control_plan(controls, straight)
+    making = made_here(
+        score=score,
+        features=features,
+        audit=audit,
+        labelling={
+            "group": group,
+            "controls": controls,
+            "weights": weights,
+            "cluster": cluster,
+            "id": id,
+            "folds": 5 if folds is None else folds,
+            "seed": seed,
+            "outcome": outcome,
+            "further": (outcome,),
+        },
+        making={"model": model, "calibrator": calibrator, "split": split},
+    )
+    if making is not None:
+        taken = (*making.roles.to_train, outcome)
+        score = free_name(("p", "score"), taken)
+        audit = free_name(("audit",), taken) if making.split == "halves" else None
     study = Study(
-        _name(outcome),
-        _name(group),
-        _name(score),
+        plain_name(outcome),
+        plain_name(group),
+        plain_name(score),
         plan.controls,
-        _name(id),
+        plain_name(id),
         missing,
-        _name(weights),
+        plain_name(weights),
         weight_type,
-        _name(cluster),
-        _name(audit),
+        plain_name(cluster),
+        plain_name(audit),
     )
     count, seed = check_folds(folds), check_seed(seed)
     fold_rule = FoldRule(None if folds is None else count, folds_by(id, cluster))
     kappa_tolerance = check_rule(rule, trust, kappa_tolerance)
-    seen = None if features is None else _seen(features)
+    seen = None if features is None else feature_names(features)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
     partition = Partition.of(thresholds, confident)
     learners = check_learners(learner, seed)
-    with Passes(check_progress(progress)) as passes:
+    with (
+        Passes(check_progress(progress)) as passes,
+        rows_to_read(data, labelled, making, study, threads=threads, passes=passes) as (rows, labels, scoring),
+    ):
         run = run_tables(
-            open_tables(study, data, labelled, passes),
+            open_tables(study, rows, labels, passes),
             plan,
             partition,
             fold_rule,
@@ -208,19 +237,9 @@ def diagnose(
             kappa_tolerance=kappa_tolerance,
             level=level,
             features=seen,
+            scoring=scoring,
         ),
     )
-
-
-def folds_by(id: str | None, cluster: str | None) -> str:
-    """Return what a row's fold depends on."""
-    if id is not None and cluster is not None:
-        raise InputError(
-            expected="one column to decide folds",
-            found=f"id={id!r} and cluster={cluster!r}",
-            fix="Leave id out: rows of a cluster share a fold",
-        )
-    return "cluster" if cluster is not None else "id" if id is not None else "values"
 
 
 _ELSEWHERE = {
@@ -231,7 +250,7 @@ _ELSEWHERE = {
             "as cluster= for the standard errors"
         ),
     ),
-    ("family", "link", "model", "distribution", "glm"): (
+    ("family", "link", "distribution", "glm"): (
         "no model of the outcome but the linear one",
         (
             "Leave it out: for an outcome of 0 and 1 effects are differences in probability; take the logarithm of a "
@@ -247,42 +266,3 @@ def _unknown_option(name: str) -> InputError:
             return InputError(expected=expected, found=f"{name}=", fix=fix)
     known = [parameter for parameter in signature(diagnose).parameters if parameter != "unknown"]
     return InputError(expected="an option of diagnose", found=f"{name}=", fix=did_you_mean(name, known))
-
-
-def _name(column: Any) -> Any:
-    """Return a column's name as plain text, for NumPy has strings of its own; Study refuses what is no text."""
-    return str(column) if isinstance(column, str) else column
-
-
-def control_plan(controls: Sequence[str] | str, basis: str | Basis | None = None) -> Plan:
-    """Return the plan for controls as the caller names them."""
-    return plan_basis(controls if isinstance(controls, str) else _names(controls), basis)
-
-
-_SEEN = "Name what the classifier saw, or leave it out if unknown"
-
-
-def _names(columns: Sequence[str], what: str = "controls") -> tuple[str, ...]:
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        none = f"Use {what}=[] for none" if what == "controls" else _SEEN
-        raise InputError(
-            expected=f"{what} to be a list of columns",
-            found=repr(columns),
-            fix=f"Use {what}=[{columns!r}]" if isinstance(columns, str) else none,
-        )
-    return tuple(_name(column) for column in columns)
-
-
-def _seen(features: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of what the classifier saw; no Study looks at them, for they are not read."""
-    names = _names(features, "features")
-    if not names:
-        raise InputError(
-            expected="features to name at least one column",
-            found="an empty list",
-            fix=_SEEN,
-        )
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(expected="features to be names of columns", found=repr(name), fix="Pass each name as text")
-    return names

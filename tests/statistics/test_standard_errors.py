@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from softlabel.diagnose import CONFIDENT, THRESHOLDS
+from softlabel.asking import CONFIDENT, THRESHOLDS
 from softlabel.simulate import Diagnosing, MonteCarlo, PaperDesign, run
 
 REPLICATIONS, ROWS = 2_000, 2_000

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from softlabel.asking import CONFIDENT, THRESHOLDS, control_plan, folds_by
 from softlabel.checking.command import are_files, as_call, as_command
 from softlabel.checking.counting import above, confident, counts, levels
 from softlabel.checking.feasible import estimators, setting_of
@@ -14,7 +15,6 @@ from softlabel.checking.problems import basis_of, caught, clusters_dealt, type_p
 from softlabel.checking.records import Checkup
 from softlabel.checking.rows import Found, find
 from softlabel.checking.survey import Survey, read_columns, role_facts, survey
-from softlabel.diagnose import CONFIDENT, THRESHOLDS, control_plan, folds_by
 from softlabel.errors import InputError
 from softlabel.moments import Partition
 from softlabel.progress import Passes, check_progress

@@ -15,12 +15,13 @@ from softlabel.checking import Checkup, check
 from softlabel.cli.parser import parse
 from softlabel.cli.pilot import PLANNED, pilot_of
 from softlabel.cli.replicating import replicate
+from softlabel.cli.scoring import score_files
 from softlabel.diagnose import diagnose
 from softlabel.errors import InputError, SoftlabelError
 from softlabel.planning import Plan, plan
 from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
 from softlabel.report.files import check_target, write_whole
-from softlabel.results import Diagnosis
+from softlabel.results import Diagnosis, ScoreReport
 
 if TYPE_CHECKING:
     from softlabel.replicate import RulesFound
@@ -117,6 +118,13 @@ def _plan(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _score(options: argparse.Namespace) -> int:
+    _check_json(options)
+    _refuse_inputs(options, options.output, "--output", "scored.parquet")
+    _print(score_files(options), options.json)
+    return DONE
+
+
 def _replicate(options: argparse.Namespace) -> int:
     if options.json not in {None, "-"}:
         check_target(options.json)
@@ -129,6 +137,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "diagnose": _diagnose,
     "plan": _plan,
+    "score": _score,
     "replicate": _replicate,
 }
 
@@ -142,9 +151,14 @@ def _asked(options: argparse.Namespace) -> dict[str, Any]:
 
 def _check_json(options: argparse.Namespace) -> None:
     """Refuse a target that cannot be written, or that is the data, before the work."""
-    if options.json in (None, "-"):
-        return
-    target = check_target(options.json)
+    if options.json not in {None, "-"}:
+        name = "diagnosis" if options.command == "diagnose" else options.command
+        _refuse_inputs(options, options.json, "--json", f"{name}.json")
+
+
+def _refuse_inputs(options: argparse.Namespace, path: str, option: str, better: str) -> None:
+    """Raise if a file that is to be written cannot be, or is one of those that are read."""
+    target = check_target(path)
     inputs = {
         os.path.realpath(name)
         for pattern in (*options.files, *(options.labelled or ()), *filter(None, [getattr(options, "pilot", None)]))
@@ -152,13 +166,11 @@ def _check_json(options: argparse.Namespace) -> None:
     }
     if str(target) in inputs:
         raise InputError(
-            expected="--json to name another file than the data",
-            found=repr(options.json),
-            fix=f"Name for instance {'diagnosis' if options.command == 'diagnose' else options.command}.json",
+            expected=f"{option} to name another file than the data", found=repr(path), fix=f"Name for instance {better}"
         )
 
 
-def _print(result: Diagnosis | Checkup | Plan | RulesFound, target: str | None) -> None:
+def _print(result: Diagnosis | Checkup | Plan | RulesFound | ScoreReport, target: str | None) -> None:
     """Print the page, or the JSON in its place; write the JSON where it is to go."""
     if target == "-":
         _say(result.to_json(indent=2))

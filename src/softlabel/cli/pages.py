@@ -123,3 +123,24 @@ What is printed: mean squared errors over that of the better of supervised and
 soft, and coverage, by scenario; the same summed up; how often samples are
 suspected; other thresholds of the guarded rule; and which aims were reached.
 Exit codes: 0 done, 1 failed, 2 a wrong call, 130 interrupted: --resume goes on."""
+
+SCORE = """\
+Train a classifier on the labelled rows, calibrate it, and give every row of the
+files a probability by models that have not seen its label."""
+
+SCORE_EPILOG = """\
+For example:
+  softlabel score visits.parquet --group sick --features age sex notes_length \\
+    --controls age sex --output scored.parquet
+  softlabel diagnose scored.parquet --outcome days --group sick --score p \\
+    --audit p_audit --controls age sex
+
+The output holds every column and row of FILE, those of --labelled after them,
+the score p, and p_audit: 1 for labelled rows whose own label did not help to
+make their score, so that they may audit it, 0 for those whose label did.
+Features are numbers, or text as categories; gaps are filled, and that is said.
+  conditional  calibrates given the controls, which is what a regression needs
+  given        as --model: the one feature is a score from elsewhere, which is
+               only calibrated
+  halves       as --split: the paper's way; leaves no row to audit the score
+Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""

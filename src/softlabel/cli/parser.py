@@ -9,6 +9,18 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from softlabel.cli.options import (
+    add_audit,
+    add_controls,
+    add_errors,
+    add_estimates,
+    add_features,
+    add_files,
+    add_making,
+    add_output,
+    add_roles,
+    add_rows,
+)
 from softlabel.cli.pages import (
     CHECK,
     CHECK_EPILOG,
@@ -22,11 +34,12 @@ from softlabel.cli.pages import (
     PLAN_EPILOG,
     REPLICATE,
     REPLICATE_EPILOG,
+    SCORE,
+    SCORE_EPILOG,
 )
 from softlabel.cli.pilot import fill_target
 from softlabel.cli.replicating import fill_replicate
-from softlabel.decision import RULES, TRUST
-from softlabel.diagnose import CONFIDENT, THRESHOLDS
+from softlabel.cli.scoring import fill_score
 
 __all__ = ["build", "parse"]
 
@@ -67,6 +80,14 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
             DIAGNOSE,
             DIAGNOSE_EPILOG,
             _fill_diagnose,
+        ),
+        (
+            "score",
+            "features to scores one may regress on",
+            " FILE ... --features COLUMN ... --group COLUMN --output FILE",
+            SCORE,
+            SCORE_EPILOG,
+            fill_score,
         ),
         (
             "plan",
@@ -155,137 +176,39 @@ def _fill_demo(parser: argparse.ArgumentParser) -> None:
 
 
 def _fill_check(parser: argparse.ArgumentParser) -> None:
-    _add_files(parser)
-    _add_roles(parser, required=False)
-    _add_controls(parser.add_argument_group("how controls enter"))
-    _add_audit(parser.add_argument_group("what may audit the score"))
-    _add_rows(parser.add_argument_group("weights and missing values"))
-    _add_output(parser, "page")
+    add_files(parser)
+    add_roles(parser, required=False)
+    add_controls(parser.add_argument_group("how controls enter"))
+    add_audit(parser.add_argument_group("what may audit the score"))
+    add_rows(parser.add_argument_group("weights and missing values"))
+    add_output(parser, "page")
 
 
 def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
-    _add_files(parser)
-    _add_roles(parser, required=True)
+    add_files(parser)
+    add_roles(parser, required=True)
     controls = parser.add_argument_group("how controls enter")
-    _add_controls(controls)
+    add_controls(controls)
     controls.add_argument(
         "--basis", metavar="NAME", help="numeric controls as spline, bspline or linear (default: spline)"
     )
     controls.add_argument(
         "--learner", nargs="+", metavar="NAME", help="regress on them by ridge, forest or boosting instead"
     )
-    _add_features(_add_audit(parser.add_argument_group("what may audit the score")))
-    _add_estimates(parser.add_argument_group("estimates"))
+    add_features(add_audit(parser.add_argument_group("what may audit the score")))
+    add_making(parser.add_argument_group("how a score is made of --features, where there is none"))
+    add_estimates(parser.add_argument_group("estimates"))
     errors = parser.add_argument_group("errors, weights and folds")
-    _add_errors(errors)
-    _add_rows(errors)
-    _add_output(parser, "summary")
+    add_errors(errors)
+    add_rows(errors)
+    add_output(parser, "summary")
 
 
 def _fill_plan(parser: argparse.ArgumentParser) -> None:
     fill_target(parser)
-    _add_files(parser, "*").add_argument("--pilot", metavar="JSON", help="what diagnose --json wrote, in place of FILE")
-    _add_roles(parser, required=False)
-    _add_controls(parser.add_argument_group("how controls enter"))
-    _add_features(_add_audit(parser.add_argument_group("what may audit the score")))
-    _add_rows(parser.add_argument_group("weights and missing values"))
-    _add_output(parser, "page")
-
-
-def _add_files(parser: argparse.ArgumentParser, number: str = "+") -> argparse._ArgumentGroup:
-    group = parser.add_argument_group("data")
-    group.add_argument(
-        "files", nargs=number, metavar="FILE", help="Parquet or CSV files (globs too), read as one table"
-    )
-    return group
-
-
-def _add_roles(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    add = parser.add_argument_group("roles of columns").add_argument
-    add("--outcome", required=required, metavar="COLUMN", help="what the group is thought to change")
-    add("--score", required=required, metavar="COLUMN", help="predicted probability of the group, 0 to 1")
-    add("--group", metavar="COLUMN", help="0, 1, or empty where unknown; leave out if never known")
-    add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
-    add("--weights", metavar="COLUMN", help="weights of the rows")
-    add("--cluster", metavar="COLUMN", help="rows with the same value may depend on each other")
-    add("--id", metavar="COLUMN", help="deal rows to folds by this column, not by all values")
-
-
-def _add_controls(group: argparse._ArgumentGroup) -> None:
-    either = group.add_mutually_exclusive_group()
-    either.add_argument("--controls", nargs="*", default=(), metavar="COLUMN", help="what to control for")
-    either.add_argument(
-        "--formula",
-        metavar="TERMS",
-        help='the same, saying how each enters: "age + C(region) + bs(income) + age:female"',
-    )
-
-
-def _add_audit(group: argparse._ArgumentGroup) -> argparse._ArgumentGroup:
-    group.add_argument(
-        "--audit",
-        metavar="COLUMN",
-        help="1 where neither classifier nor calibrator has seen the label (default: every labelled row)",
-    )
-    return group
-
-
-def _add_features(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--features", nargs="+", metavar="COLUMN", help="what the classifier saw, to compare by name")
-
-
-def _add_estimates(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    at = f"default: {' '.join(f'{t:g}' for t in THRESHOLDS)}"
-    within = f"default: {' '.join(f'{t:g}' for t in CONFIDENT)}"
-    add("--thresholds", nargs="*", type=float, default=THRESHOLDS, metavar="T", help=f"where to threshold ({at})")
-    add("--confident", nargs="*", type=float, default=CONFIDENT, metavar="T", help=f"confident sets ({within})")
-    add("--rule", default="guarded", metavar="NAME", help=f"of the verdict: {', '.join(RULES)} (default: guarded)")
-    add("--trust", metavar="WHAT", help=f"take on your word {', '.join(TRUST)} (default: the data decide)")
-    add(
-        "--kappa-tolerance",
-        type=float,
-        default=0.05,
-        metavar="D",
-        help="kappa is far from one if its interval lies outside 1 +- D (default: 0.05)",
-    )
-
-
-def _add_errors(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--level", type=float, default=0.95, metavar="L", help="of confidence intervals (default: 0.95)")
-    add("--covariance", default="HC3", metavar="NAME", help="of the supervised estimate, HC0 to HC3 (default: HC3)")
-    add("--folds", type=_folds, default=5, metavar="N|none", help="for cross-fitting (default: 5)")
-    add("--seed", type=int, default=0, metavar="N", help="of the dealing to folds (default: 0)")
-
-
-def _add_rows(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    weighs = "sampling: cases a row stands for; frequency: copies of it (default: sampling)"
-    add("--weight-type", default="sampling", metavar="TYPE", help=weighs)
-    drops = "raise, or drop incomplete rows and count them (default: raise)"
-    add("--missing", default="raise", metavar="HOW", help=drops)
-
-
-def _add_output(parser: argparse.ArgumentParser, page: str) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument("--json", metavar="OUT", help=f"write everything as JSON; - prints it in place of the {page}")
-    _add_running(group)
-
-
-def _add_running(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        help="say on stderr how far it is (default: on a terminal, if it takes long)",
-    )
-    group.add_argument("--threads", type=int, metavar="N", help="threads over batches (default: one per core)")
-
-
-def _folds(text: str) -> int | None:
-    if text == "none":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor none") from None
+    add_files(parser, "*").add_argument("--pilot", metavar="JSON", help="what diagnose --json wrote, in place of FILE")
+    add_roles(parser, required=False)
+    add_controls(parser.add_argument_group("how controls enter"))
+    add_features(add_audit(parser.add_argument_group("what may audit the score")))
+    add_rows(parser.add_argument_group("weights and missing values"))
+    add_output(parser, "page")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from softlabel.report.layout import aligned, wrapped
+from softlabel.report.scored import made
 from softlabel.report.trust import URGENT, assumptions, effect, verdict
 from softlabel.results import Diagnosis, Estimate
 from softlabel.results.text import number
@@ -44,7 +45,8 @@ def _data(d: Diagnosis) -> str:
     if s.dropped:
         rows += f"; {s.dropped:,} of {s.rows:,} left out for missing values"
     roles = f"Outcome {settings.outcome}{group}, score {settings.score}; controls: {controls}."
-    lines = ["Data", wrapped(roles), wrapped(f"{rows}; {folds}."), wrapped(_regressions(d))]
+    made_here = "" if d.scoring is None else wrapped(f"The score was made here: {made(d.scoring)}.")
+    lines = ["Data", wrapped(roles), wrapped(f"{rows}; {folds}."), wrapped(_regressions(d)), made_here]
     return "\n".join(line for line in lines if line)
 
 
@@ -122,6 +124,7 @@ def _confident(d: Diagnosis) -> str:
 
 def _notes(d: Diagnosis) -> str:
     others = [note for note in d.notes if note.code not in URGENT]
+    others += [] if d.scoring is None else d.scoring.notes
     return "\n".join(["Notes", *(wrapped(f"- {note.message}.", hang="  ") for note in others)]) if others else ""
 
 

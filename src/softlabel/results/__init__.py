@@ -15,6 +15,7 @@ from softlabel.results.records import (
     Settings,
     Verdict,
 )
+from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.results.table import Table
 from softlabel.results.trust import Audit, Calibration, Check, Ladder, ReliabilityBin, Rung, StepTest
 
@@ -39,6 +40,8 @@ __all__ = [
     "ReliabilityBin",
     "Rung",
     "Sample",
+    "ScoreMetrics",
+    "ScoreReport",
     "Settings",
     "StepTest",
     "SupportedDrift",

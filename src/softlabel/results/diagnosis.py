@@ -21,6 +21,7 @@ from softlabel.results.records import (
     Settings,
     Verdict,
 )
+from softlabel.results.scoring import ScoreReport
 from softlabel.results.table import Table
 from softlabel.results.trust import Audit, Calibration, Check, Ladder
 from softlabel.results.written import read_json, write_json
@@ -71,6 +72,8 @@ class Diagnosis:
         The mean squared error of soft, hard and confident at every threshold, if the score is right.
     learners
         V̂* with each learner that was asked for; empty for a regression on a basis.
+    scoring
+        How the score was made, where it was made of features.
     sample, settings, notes
         The rows that entered, what was asked, and what a reader should know.
     """
@@ -89,6 +92,7 @@ class Diagnosis:
     drift_curves: Drift
     forecast: Table[Forecast]
     learners: Table[LearnerScore]
+    scoring: ScoreReport | None
     sample: Sample
     settings: Settings
     notes: tuple[Note, ...]

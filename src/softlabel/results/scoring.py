@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
 from softlabel.results.records import Column, Note
 from softlabel.results.table import Table
+from softlabel.results.written import read_json, write_json
 
-__all__ = ["ScoreMetrics", "ScoreReport"]
+__all__ = ["RENDERERS", "ScoreMetrics", "ScoreReport"]
+
+SCHEMA_VERSION = 1
+
+# As for a Diagnosis: rendering is found by name when it is asked for.
+RENDERERS = {"summary": ("softlabel.report.scored", "page")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +90,19 @@ class ScoreReport:
     slope: float | None
     slope_error: float | None
     notes: tuple[Note, ...]
+    schema_version: int = SCHEMA_VERSION
+
+    def summary(self) -> str:
+        """Return a page to read."""
+        module, function = RENDERERS["summary"]
+        render: Any = getattr(importlib.import_module(module), function)
+        return str(render(self))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return everything as JSON; `from_json` gives an equal report back."""
+        return write_json(self, indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScoreReport:
+        """Return the report that `to_json` wrote."""
+        return read_json(cls, text, SCHEMA_VERSION, "make the score again")

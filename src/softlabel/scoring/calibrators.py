@@ -29,13 +29,13 @@ from scipy.special import logit
 from softlabel.errors import InputError, did_you_mean
 from softlabel.scoring.logistic import LEAST_PENALTY, LogisticFit, fit_logistic
 from softlabel.scoring.models import dense_columns
+from softlabel.scoring.names import CALIBRATORS
 
-__all__ = ["CALIBRATORS", "Calibrated", "check_calibrator", "fit_calibrator"]
+__all__ = ["Calibrated", "check_calibrator", "fit_calibrator"]
 
 Floats = NDArray[np.float64]
 Calibrated = Callable[[Floats, Floats], Floats]  # of raw scores (n,) and controls (n, k)
 
-CALIBRATORS = ("none", "temperature", "platt", "beta", "isotonic", "conditional", "multicalibrated")
 
 # A standard normal prior on what each control adds, per standard deviation: with a few hundred rows it steadies many
 # controls, and beside the likelihood of a few thousand it is nothing.

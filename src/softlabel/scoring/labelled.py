@@ -27,8 +27,11 @@ class Labelled:
     weight: Floats | None
 
 
-def read_labelled(selection: Selection, roles: Roles, *, mixed: bool = False) -> Labelled:
-    """Return the labelled rows of a selection; where kinds are ``mixed`` those whose group is known."""
+def read_labelled(selection: Selection, roles: Roles, *, mixed: bool = False, lenient: bool = False) -> Labelled:
+    """Return the labelled rows of a selection; where kinds are ``mixed`` those whose group is known.
+
+    Where ``lenient``, a row whose weight is missing or impossible trains nothing: whoever reads on will say so.
+    """
     batches = []
     for batch in selection.batches():
         known = ~np.isnan(numbers(batch.column(roles.group))) if mixed else None
@@ -37,6 +40,8 @@ def read_labelled(selection: Selection, roles: Roles, *, mixed: bool = False) ->
     group = numbers(_column(table, roles.group))
     _check_group(group, roles.group, mixed=mixed)
     weight = None if roles.weights is None else numbers(_column(table, roles.weights))
+    if weight is not None and lenient:
+        weight = np.where((weight >= 0) & np.isfinite(weight), weight, 0.0)
     if weight is not None and not ((weight >= 0) & np.isfinite(weight)).all():
         raise DataError(
             expected=f"weights {roles.weights!r} from zero up on every labelled row",

@@ -10,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from softlabel.errors import DataError, InputError
-from softlabel.folds import hash_ids
 from softlabel.hashing import Hashes, add_column, finish, splitmix
 from softlabel.study.advice import type_advice
 from softlabel.study.columns import is_category, is_number, level_names, numbers
@@ -103,14 +102,13 @@ def _check_number(name: str, column: pa.ChunkedArray) -> None:
         )
 
 
-def row_hashes(matrix: Floats, id: pa.Array | None, further: Sequence[Floats] = ()) -> Hashes:
-    """Return a hash per row, (n,), of its values (n, k) and of its id: whatever the order of rows and the engine."""
-    h = np.zeros(len(matrix), dtype=np.uint64)
+def row_hashes(columns: Sequence[Floats]) -> Hashes:
+    """Return a hash per row, (n,), of its values in some columns (n,): whatever the order of rows and the engine."""
+    h = np.zeros(len(columns[0]), dtype=np.uint64)
     key = 0
-    for values in (*matrix.T, *further):
+    for values in columns:
         key = splitmix(key)
+        # Every NaN has the same bits after this, whichever way it was made.
         absent = np.isnan(values)
         add_column(h, np.where(absent, np.nan, values) if absent.any() else np.ascontiguousarray(values), key)
-    if id is not None:
-        h += hash_ids(id)
     return finish(h)

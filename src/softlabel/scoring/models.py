@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.nuisances.learners import first_line, last_step, require_sklearn, weight_argument
+from softlabel.scoring.names import MODELS
 
-__all__ = ["MODELS", "Model", "dense_columns", "fit_model", "make_model", "positive"]
+__all__ = ["Model", "dense_columns", "fit_model", "make_model", "positive"]
 
 Floats = NDArray[np.float64]
 Takes = Literal["columns", "codes", "frame"]
 
-MODELS = ("logistic", "forest", "boosting", "bootstrap", "deep", "dropout")
 
 # Levels that fewer training rows have share a column.
 _RARE = 5
@@ -37,6 +37,11 @@ class Model:
     takes: Takes
 
     @property
+    def given(self) -> bool:
+        """Whether the one feature is the score of a classifier that was trained elsewhere: nothing is to be fitted."""
+        return self.name == "given"
+
+    @property
     def draws(self) -> bool:
         """Whether it has members to draw a score from."""
         return hasattr(self.estimator, "member_proba")
@@ -49,7 +54,8 @@ def make_model(model: Any, seed: int) -> Model:
     ----------
     model
         "logistic", "forest" or "boosting"; the ensembles "bootstrap" (logistic regressions on resampled rows), "deep"
-        (neural networks) and "dropout" (one in PyTorch, thinned at random); or an instance of a scikit-learn
+        (neural networks) and "dropout" (one in PyTorch, thinned at random); "given", where the one feature is a score
+        that a classifier trained on other rows gave, to be calibrated here; or an instance of a scikit-learn
         classifier or pipeline. One that begins with a ``ColumnTransformer`` is given a DataFrame of the features
         as they are; any other is given numbers.
     seed
@@ -102,14 +108,17 @@ def _wants_frame(estimator: Any) -> bool:
 
 
 def _named(name: str, seed: int) -> Model:
+    if name == "given":
+        return Model(name, None, "codes")
     if name == "logistic":
         from sklearn.linear_model import LogisticRegression
 
-        return Model(name, LogisticRegression(max_iter=1000), "columns")
+        # Newton's method to the last digits: what is fitted does not depend on the order of rows.
+        return Model(name, LogisticRegression(solver="newton-cholesky", tol=1e-10), "columns")
     if name == "forest":
         from sklearn.ensemble import RandomForestClassifier
 
-        forest = RandomForestClassifier(n_estimators=300, min_samples_leaf=5, random_state=seed, n_jobs=-1)
+        forest = RandomForestClassifier(n_estimators=300, min_samples_leaf=5, random_state=seed)
         return Model(name, forest, "columns")
     if name == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -154,6 +163,8 @@ def fit_model(
     model: Model, codes: Floats, frame: pa.Table | None, categorical: Sequence[bool], group: Floats, weight: Any
 ) -> Any:
     """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``."""
+    if model.given:
+        return None
     from sklearn.base import clone
     from sklearn.pipeline import make_pipeline
 
@@ -177,6 +188,8 @@ def fit_model(
 
 def positive(name: str, fitted: Any, given: Any, member: NDArray[np.intp] | None = None) -> Floats:
     """Return P(group = 1), (n,), of a fitted model; of one member for each row where ``member`` (n,) says which."""
+    if fitted is None:
+        return _given(given[:, 0])
     try:
         if member is None:
             found = np.asarray(fitted.predict_proba(given), dtype=np.float64)
@@ -191,6 +204,19 @@ def positive(name: str, fitted: Any, given: Any, member: NDArray[np.intp] | None
     if found.shape != (len(given),) or not possible.all():
         raise _cannot(name, "predict", "values that are no probabilities")
     return found
+
+
+def _given(p: Floats) -> Floats:
+    """Return a score as it is, once it is found to be one."""
+    possible = (p >= 0) & (p <= 1)
+    if not possible.all():
+        absent = int(np.isnan(p).sum())
+        raise DataError(
+            expected="the feature to be a probability on every row, with model='given'",
+            found=f"{absent:,} missing values in one batch" if absent else f"{p[~possible][0]:g}",
+            fix="Leave out rows without a score, and pass the probability of the group, from 0 to 1",
+        )
+    return p
 
 
 def _cannot(name: str, what: str, found: str) -> DataError:

@@ -126,6 +126,8 @@ def fit_halves(recipe: Recipe, rows: Rows, first: NDArray[np.bool_]) -> Piece:
 def _calibrator(recipe: Recipe, rows: Rows) -> Calibrated:
     if recipe.calibrator == "none":
         return _calibrated_on(recipe, rows, np.empty(len(rows)))
+    if recipe.model.given:
+        return _calibrated_on(recipe, rows, _raw(recipe, None, rows))
     least = int(min(rows.labels.sum(), (1 - rows.labels).sum()))
     count = min(recipe.inner, least)
     # Another seed than the outer folds': the same one would deal the same rows together again.

@@ -98,7 +98,10 @@ def score(
     controls
         Columns X of the regression to come, or its formula. Features must hold more than these.
     model
-        "logistic", "forest", "boosting", "bootstrap", "deep", "dropout", or a scikit-learn classifier or pipeline.
+        "logistic", "forest", "boosting"; the ensembles "bootstrap", "deep" and "dropout" (``softlabel[torch]``); a
+        scikit-learn classifier or pipeline, which is given a DataFrame if it begins with a ``ColumnTransformer``, else
+        numbers, with gaps filled; or "given": the one feature is the score of a classifier trained on other rows, and
+        is only calibrated.
     calibrator
         "conditional" (σ(a + b logit p + γᵀX), which aims at E[G|p,X] = p), "none", "temperature", "platt", "beta",
         "isotonic" or "multicalibrated" (``softlabel[multicalibration]``).

@@ -11,16 +11,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from softlabel.errors import DataError, InputError
+from softlabel.errors import InputError
 from softlabel.folds import hash_ids
-from softlabel.hashing import Hashes
+from softlabel.hashing import Hashes, finish
 from softlabel.scoring.folds import Dealt
 from softlabel.scoring.layout import Layout, row_hashes
 from softlabel.scoring.pieces import Piece, Rows
 from softlabel.sources import Selection, open_source
 from softlabel.sources.coalesce import coalesced
 from softlabel.sources.threads import check_threads, map_in_order
-from softlabel.study.columns import is_category, is_number, numbers
+from softlabel.study.columns import is_category, is_number, mask, numbers
 
 __all__ = ["Roles", "Scored", "Scorer"]
 
@@ -114,13 +114,15 @@ class Scorer:
 def rows_of(batch: pa.RecordBatch | pa.Table, roles: Roles, layout: Layout, *, frame: bool) -> Rows:
     """Return a batch as features, controls and hashes; of labelled rows the labels are added elsewhere."""
     matrix = layout.matrix(batch)
-    further = [_plain(batch, name) for name in roles.further]
+    hashes = row_hashes([*matrix.T, *(numbers(_whole(batch, name)) for name in roles.further)])
+    if roles.id is not None:
+        hashes = finish(hashes + _hashed(_whole(batch, roles.id), np.zeros(len(hashes), dtype=np.uint64)))
     return Rows(
         features=matrix[:, layout.places(roles.features)],
         controls=matrix[:, layout.places(roles.controls)],
-        hashes=row_hashes(matrix, None if roles.id is None else _whole(batch, roles.id), further),
+        hashes=hashes,
         frame=_table(batch, roles.features) if frame else None,
-        cluster=_clusters(batch, roles.cluster),
+        cluster=_clusters(batch, roles.cluster, hashes),
     )
 
 
@@ -152,22 +154,22 @@ def _whole(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _plain(batch: pa.RecordBatch | pa.Table, name: str) -> Floats:
-    return numbers(_whole(batch, name))
-
-
 def _table(batch: pa.RecordBatch | pa.Table, names: tuple[str, ...]) -> pa.Table:
     return pa.table({name: batch.column(name) for name in names})
 
 
-def _clusters(batch: pa.RecordBatch | pa.Table, name: str | None) -> Hashes | None:
-    if name is None:
-        return None
-    column = _whole(batch, name)
-    if column.is_null(nan_is_null=True).true_count:
-        raise DataError(
-            expected=f"a cluster {name!r} in every row",
-            found=f"{column.is_null(nan_is_null=True).true_count:,} missing in one batch",
-            fix="Fill it, or leave out the rows without",
-        )
-    return hash_ids(column)
+def _clusters(batch: pa.RecordBatch | pa.Table, name: str | None, hashes: Hashes) -> Hashes | None:
+    """Return the hash of each row's cluster; a row without is its own."""
+    return None if name is None else _hashed(_whole(batch, name), hashes)
+
+
+def _hashed(names: pa.Array, otherwise: Hashes) -> Hashes:
+    """Return the hashes of what names rows or clusters, (n,), and ``otherwise`` where it is missing."""
+    absent = names.is_null(nan_is_null=True)
+    if not absent.true_count:
+        return hash_ids(names)
+    known = ~absent.to_numpy(zero_copy_only=False)
+    found = otherwise.copy()
+    if known.any():
+        found[known] = hash_ids(names.filter(mask(known)))
+    return found

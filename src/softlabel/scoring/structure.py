@@ -25,12 +25,6 @@ def check_structure(roles: Roles, outcome: str | None, *, force: bool) -> None:
     for column in (*roles.features, *roles.controls, *(name for name in named if name is not None)):
         if not isinstance(column, str):
             raise InputError(expected="roles to be names of columns", found=repr(column), fix="Pass each name as text")
-    if not roles.features:
-        raise InputError(
-            expected="features to name at least one column",
-            found="an empty list",
-            fix="Name what the classifier may see",
-        )
     twice = [name for name in roles.features if roles.features.count(name) > 1]
     if twice:
         raise InputError(

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from softlabel.basis import plan_basis
+from softlabel.asking import control_plan, feature_names, folds_by, plain_name
 from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.folds import check_folds, check_seed
 from softlabel.results import Table
@@ -22,16 +23,14 @@ from softlabel.scoring.labelled import Labelled
 from softlabel.scoring.layout import lay_out
 from softlabel.scoring.metrics import Beyond, beyond_controls, measure
 from softlabel.scoring.models import Model, dense_columns, make_model
+from softlabel.scoring.names import DRAWS, SPLITS
 from softlabel.scoring.pieces import Piece, Recipe, Rows, fit_halves, fit_piece
 from softlabel.scoring.scorer import Roles, Scorer, gaps, rows_of
 from softlabel.scoring.structure import check_structure, said
 
-__all__ = ["DRAWS", "SPLITS", "Asked", "Trained", "check_asked", "train"]
+__all__ = ["Asked", "Trained", "check_asked", "train"]
 
 Floats = NDArray[np.float64]
-
-SPLITS = ("folds", "mean", "halves")
-DRAWS = ("mean", "member", "beta")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,25 +54,34 @@ def check_asked(
     *,
     features: Sequence[str],
     group: Any,
-    controls: Sequence[str] | str,
-    model: Any,
-    calibrator: Any,
-    split: Any,
-    folds: Any,
-    draw: Any,
-    sigma: Any,
-    categories: Collection[str],
-    weights: Any,
-    cluster: Any,
-    id: Any,
-    seed: Any,
-    force: bool,
+    controls: Sequence[str] | str = (),
+    model: Any = "logistic",
+    calibrator: Any = "conditional",
+    split: Any = "folds",
+    folds: Any = 5,
+    draw: Any = "mean",
+    sigma: Any = 0.3,
+    categories: Collection[str] = (),
+    weights: Any = None,
+    cluster: Any = None,
+    id: Any = None,
+    seed: Any = 0,
+    force: bool = False,
     outcome: str | None = None,
+    further: tuple[str, ...] = (),
 ) -> Asked:
     """Return what was asked for, or say what is wrong with it; an ``outcome`` must not be a feature."""
-    plan = plan_basis(controls if isinstance(controls, str) else _names(controls, "controls"), None)
-    seen = _names(features, "features")
-    roles = Roles(seen, plan.controls, *(_name(one) for one in (group, weights, cluster, id)))
+    seen, plan = feature_names(features), control_plan(controls)
+    folds_by(id, cluster)
+    roles = Roles(
+        features=seen,
+        controls=plan.controls,
+        group=plain_name(group),
+        weights=plain_name(weights),
+        cluster=plain_name(cluster),
+        id=plain_name(id),
+        further=further,
+    )
     check_structure(roles, outcome, force=bool(force))
     unknown = [name for name in categories if name not in roles.seen]
     if unknown:
@@ -93,6 +101,12 @@ def check_asked(
             found=f"model={made.name!r}",
             fix="Use model='bootstrap', 'deep' or 'dropout', or draw='mean'",
         )
+    if made.given and len(seen) != 1:
+        raise InputError(
+            expected="one feature, the score, with model='given'",
+            found=f"{len(seen)}",
+            fix="Name the column of the score alone, or choose a model to train",
+        )
     if isinstance(sigma, bool) or not isinstance(sigma, int | float | np.floating) or not 0 < sigma < 1:
         raise InputError(expected="sigma between 0 and 1", found=repr(sigma), fix="Use for instance sigma=0.3")
     if folds is None:
@@ -110,19 +124,6 @@ def check_asked(
         seed=seed,
         force=bool(force),
     )
-
-
-def _name(column: Any) -> Any:
-    return str(column) if isinstance(column, str) else column
-
-
-def _names(columns: Any, what: str) -> tuple[str, ...]:
-    names = () if isinstance(columns, str) else tuple(_name(column) for column in columns)
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            expected=f"{what} to be a list of columns", found=repr(columns), fix=f"Use {what}=['a', 'b'], with names"
-        )
-    return names
 
 
 def _check_choice(what: str, value: Any, known: Sequence[str]) -> None:
@@ -202,10 +203,10 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
         inner=asked.folds,
         seed=asked.seed,
     )
-    if asked.split == "halves":
-        dealt, pieces, raw, p, audit = _by_halves(recipe, rows, asked)
-    else:
-        dealt, pieces, raw, p, audit = _by_folds(recipe, rows, asked)
+    # Labelled rows are few: threads of the numerical libraries would mostly wait for each other.
+    with threadpool_limits(limits=1):
+        fit = _by_halves if asked.split == "halves" else _by_folds
+        dealt, pieces, raw, p, audit = fit(recipe, rows, asked)
     scorer = Scorer(asked.roles, layout, pieces, None if asked.split == "halves" else dealt, asked.split == "mean")
     return Trained(
         asked=asked,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from softlabel.errors import InputError
-from softlabel.sources.arrow import is_a, open_frame
+from softlabel.sources.arrow import Frame, is_a, open_frame
 from softlabel.sources.files import ENDINGS, open_files
 from softlabel.sources.protocol import BATCH_ROWS, Selection, Source
 from softlabel.sources.queries import open_query
@@ -59,6 +59,8 @@ def open_source(data: Any) -> Source:
     >>> [batch.to_pylist() for batch in rows.batches()]
     [[{'p': 0.3, 'y': 1.0}, {'p': None, 'y': 2.0}]]
     """
+    if isinstance(data, Frame):
+        return data
     if isinstance(data, str | os.PathLike):
         return open_files([os.fsdecode(data)])
     if isinstance(data, list | tuple) and all(isinstance(path, str | os.PathLike) for path in data):

@@ -22,7 +22,11 @@ WARN, FAIL = 0.05, 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """What a check may look at; ``explained`` names the outcome and the group, which no classifier should have seen."""
+    """What a check may look at.
+
+    ``explained`` names the outcome and the group, which no classifier should have seen; ``cross_fitted`` says that the
+    score was made here, out of fold on the audit rows.
+    """
 
     run: Run
     evidence: Evidence | str
@@ -35,6 +39,7 @@ class Context:
     level: float
     features: tuple[str, ...] | None = None
     explained: tuple[str | None, ...] = ()
+    cross_fitted: bool = False
 
     @property
     def audited(self) -> Evidence:
