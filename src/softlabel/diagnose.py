@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any, Literal, Never
 
@@ -185,10 +186,12 @@ def diagnose(
         },
         making={"model": model, "calibrator": calibrator, "split": split},
     )
+    apart = None
     if making is not None:
         taken = (*making.roles.to_train, outcome)
         score = free_name(("p", "score"), taken)
         audit = free_name(("audit",), taken) if making.split == "halves" else None
+        apart = free_name(("row",), taken) if id is None and cluster is None else None
     study = Study(
         plain_name(outcome),
         plain_name(group),
@@ -211,10 +214,12 @@ def diagnose(
     learners = check_learners(learner, seed)
     with (
         Passes(check_progress(progress)) as passes,
-        rows_to_read(data, labelled, making, study, threads=threads, passes=passes) as (rows, labels, scoring),
+        rows_to_read(
+            data, labelled, making, replace(study, id=apart or id), told_apart=apart, threads=threads, passes=passes
+        ) as (rows, labels, scoring),
     ):
         run = run_tables(
-            open_tables(study, rows, labels, passes),
+            open_tables(replace(study, id=apart or id), rows, labels, passes),
             plan,
             partition,
             fold_rule,

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from softlabel.errors import InputError, SourceChanged, SourceError
+from softlabel.hashing import Hashes
 from softlabel.progress import Passes
 from softlabel.results.scoring import ScoreReport
 from softlabel.scoring.labelled import read_labelled
@@ -95,29 +96,44 @@ def made_here(
 
 @contextmanager
 def rows_to_read(
-    data: Any, labelled: Any, asked: Asked | None, study: Study, *, threads: int, passes: Passes
+    data: Any,
+    labelled: Any,
+    asked: Asked | None,
+    study: Study,
+    *,
+    told_apart: str | None,
+    threads: int,
+    passes: Passes,
 ) -> Iterator[tuple[Any, Any, ScoreReport | None]]:
     """Give the tables to diagnose and how their score was made: as they are where none is ``asked`` for."""
     if asked is None:
         yield data, labelled, None
         return
-    with scored_tables(data, labelled, asked, study, threads=threads, passes=passes) as made:
+    with scored_tables(data, labelled, asked, study, told_apart=told_apart, threads=threads, passes=passes) as made:
         yield made.unlabelled, made.labelled, made.report
 
 
 @contextmanager
 def scored_tables(
-    data: Any, labelled: Any, asked: Asked, study: Study, *, threads: int, passes: Passes
+    data: Any,
+    labelled: Any,
+    asked: Asked,
+    study: Study,
+    *,
+    told_apart: str | None,
+    threads: int,
+    passes: Passes,
 ) -> Iterator[ScoredTables]:
     """Train on the labelled rows, score all, and keep what the study needs of them in a temporary file.
 
-    Unlabelled rows are read and scored once, in batches; both passes of a diagnosis then read the file.
+    Unlabelled rows are read and scored once, in batches; both passes of a diagnosis then read the file. ``told_apart``
+    names a column of row hashes to add: the folds of the regressions then do not hang on the last digit of a score.
     """
     mixed = labelled is None
     source = open_source(data)
     shown = source if mixed else open_source(labelled)
-    kept = study.needed("unlabelled", [])
-    kept = tuple(name for name in kept if name != study.score)
+    made = (study.score, told_apart) if told_apart is not None else (study.score,)
+    kept = tuple(name for name in study.needed("unlabelled", []) if name not in made)
     training = tuple(dict.fromkeys((*asked.roles.to_train, *kept)))
     # Of no labelled row can a score be made, so what is not to be read is asked for by name at once.
     of_labelled = shown.select(training)
@@ -131,23 +147,35 @@ def scored_tables(
         path = Path(folder) / "scored.arrow"
         stream = passes.over(trained.scorer.stream(of_unlabelled, threads), size=lambda scored: len(scored.p))
         hidden = _without_labels(stream, asked.roles.group, len(trained.p)) if mixed else stream
-        missing = _write(path, hidden, of_unlabelled, kept, study.score)
+        missing = _write(path, hidden, of_unlabelled, kept, made)
         with pa.memory_map(str(path)) as mapped:
             table = pa.ipc.open_file(mapped).read_all()
             yield ScoredTables(
                 Frame(source.name, table.column_names, table.column),
-                _labelled_frame(shown.name, labels.table, trained, study, kept),
+                _labelled_frame(shown.name, labels.table, trained, study, kept, made),
                 trained.report(table.num_rows, missing + Counter(trained.missing)),
             )
             del table
 
 
-def _labelled_frame(name: str, table: pa.Table, trained: Trained, study: Study, kept: Sequence[str]) -> Frame:
+def _labelled_frame(
+    name: str, table: pa.Table, trained: Trained, study: Study, kept: Sequence[str], made: Sequence[str]
+) -> Frame:
     assert study.group is not None  # noqa: S101  (without labels nothing is trained)
-    table = table.select([*kept, study.group]).append_column(study.score, pa.array(trained.p.tolist()))
+    table = table.select([*kept, study.group])
+    for column, values in zip(made, _made(trained.p, trained.hashes), strict=False):
+        table = table.append_column(column, values)
     if study.audit is not None:
         table = table.append_column(study.audit, pa.array(trained.audit.tolist()))
     return Frame(name, table.column_names, table.column)
+
+
+def _made(p: NDArray[np.float64], hashes: Hashes) -> tuple[pa.Array, pa.Array]:
+    """Return the score, and what tells rows apart, as Arrow arrays: pa.array would import pandas if it is there."""
+    return (
+        pa.DoubleArray.from_buffers(pa.float64(), len(p), [None, pa.py_buffer(np.ascontiguousarray(p))]),
+        pa.UInt64Array.from_buffers(pa.uint64(), len(p), [None, pa.py_buffer(np.ascontiguousarray(hashes))]),
+    )
 
 
 def _without_labels(stream: Iterator[Scored], group: str, labelled: int) -> Iterator[Scored]:
@@ -171,22 +199,25 @@ def _filtered(scored: Scored, rows: NDArray[np.bool_]) -> Scored:
         name: sum(chunk.true_count for chunk in [batch.column(name).is_null(nan_is_null=True)])
         for name in scored.missing
     }
-    return Scored(batch, scored.p[rows], gaps)
+    return Scored(batch, scored.p[rows], scored.hashes[rows], gaps)
 
 
-def _write(path: Path, stream: Iterator[Scored], selection: Selection, kept: Sequence[str], score: str) -> Counter[str]:
-    """Write the kept columns and the score, and return what was missing of the features."""
+def _write(
+    path: Path, stream: Iterator[Scored], selection: Selection, kept: Sequence[str], made: Sequence[str]
+) -> Counter[str]:
+    """Write the kept columns and those that were made, and return what was missing of the features."""
     fields = [selection.schema().field(name) for name in kept]
     # Every batch of a stream may bring a dictionary of its own, which a file cannot hold.
     plain = [pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in fields]
-    schema = pa.schema([*plain, pa.field(score, pa.float64())])
+    schema = pa.schema([*plain, *(pa.field(n, t) for n, t in zip(made, (pa.float64(), pa.uint64()), strict=False))])
     missing: Counter[str] = Counter()
     try:
         with pa.ipc.new_file(str(path), schema) as writer:
-            for batch, p, gaps in stream:
+            for batch, p, hashes, gaps in stream:
                 missing.update(gaps)
                 columns = [batch.column(f.name).cast(f.type) for f in plain]
-                writer.write_batch(pa.RecordBatch.from_arrays([*columns, _floats(p)], schema=schema))
+                columns += _made(p, hashes)[: len(made)]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
     except OSError as error:
         if isinstance(error, SourceError):
             raise
@@ -196,8 +227,3 @@ def _write(path: Path, stream: Iterator[Scored], selection: Selection, kept: Seq
             fix="Make room, or point TMPDIR to a larger folder",
         ) from error
     return missing
-
-
-def _floats(values: NDArray[np.float64]) -> pa.Array:
-    # Without pa.array, which would import pandas if it is installed.
-    return pa.DoubleArray.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])

@@ -202,7 +202,7 @@ class _Gathered:
         parts: list[Floats] = []
         known: list[NDArray[np.bool_]] = []
         missing: Counter[str] = Counter()
-        for batch, p, gaps in stream:
+        for batch, p, _, gaps in stream:
             parts.append(p)
             missing.update(gaps)
             known.append(np.zeros(len(p), np.bool_) if group is None else ~np.isnan(numbers(batch.column(group))))

@@ -57,10 +57,11 @@ class Roles:
 
 
 class Scored(NamedTuple):
-    """A batch of rows, their scores (n,), and how many values each column lacks."""
+    """A batch of rows, their scores and hashes (n,), and how many values each column lacks."""
 
     batch: pa.RecordBatch
     p: Floats
+    hashes: Hashes
     missing: dict[str, int]
 
 
@@ -98,7 +99,7 @@ class Scorer:
 
         def one(batch: pa.RecordBatch) -> Scored:
             rows = self.rows(batch)
-            return Scored(batch, self.score(rows), gaps(batch, self.roles.seen))
+            return Scored(batch, self.score(rows), rows.hashes, gaps(batch, self.roles.seen))
 
         # Rows are shared out over threads: those of the numerical libraries would stand in their way.
         with threadpool_limits(limits=1):

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from softlabel.asking import control_plan, feature_names, folds_by, plain_name
 from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.folds import check_folds, check_seed
+from softlabel.hashing import Hashes
 from softlabel.results import Table
 from softlabel.results.records import Column
 from softlabel.results.scoring import ScoreMetrics, ScoreReport
@@ -149,11 +150,12 @@ def _given(split: Any) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """A scorer, and the labelled rows' scores p (n,), whether they may audit (n,), folds (n,) and gaps by column."""
+    """A scorer, and of the labelled rows scores p, hashes, whether they may audit, folds (n,) and gaps by column."""
 
     asked: Asked
     scorer: Scorer
     p: Floats
+    hashes: Hashes
     audit: NDArray[np.bool_]
     fold: NDArray[np.intp]
     missing: Mapping[str, int]
@@ -212,6 +214,7 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
         asked=asked,
         scorer=scorer,
         p=p,
+        hashes=rows.hashes,
         audit=audit,
         fold=dealt.fold,
         missing=gaps(labelled.table, asked.roles.seen),

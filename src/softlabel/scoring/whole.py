@@ -50,7 +50,7 @@ class WholeTable:
             self.passes.expect(("score",), known_rows([self.unlabelled]))
         self._missing, self._hidden, met = Counter(), 0, 0
         stream = self.trained.scorer.stream(self.unlabelled, self.threads)
-        for batch, p, gaps in self.passes.over(stream, size=lambda scored: len(scored.p)):
+        for batch, p, _, gaps in self.passes.over(stream, size=lambda scored: len(scored.p)):
             self._missing.update(gaps)
             known = np.zeros(len(p), dtype=np.bool_)
             if self.labelled is None:
