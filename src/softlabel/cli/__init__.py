@@ -9,22 +9,18 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from softlabel.checking import Checkup, check
+from softlabel.checking import check
 from softlabel.cli.parser import parse
 from softlabel.cli.pilot import PLANNED, pilot_of
-from softlabel.cli.replicating import replicate
+from softlabel.cli.replicating import Found, replicate, write_found
 from softlabel.cli.scoring import score_files
 from softlabel.diagnose import diagnose
 from softlabel.errors import InputError, SoftlabelError
-from softlabel.planning import Plan, plan
+from softlabel.planning import plan
 from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
 from softlabel.report.files import check_target, write_whole
-from softlabel.results import Diagnosis, ScoreReport
-
-if TYPE_CHECKING:
-    from softlabel.replicate import RulesFound
 
 __all__ = ["main"]
 
@@ -128,7 +124,9 @@ def _score(options: argparse.Namespace) -> int:
 def _replicate(options: argparse.Namespace) -> int:
     if options.json not in {None, "-"}:
         check_target(options.json)
-    _print(replicate(options), options.json)
+    found = replicate(options)
+    write_found(found, options.out)
+    _print(found, options.json)
     return DONE
 
 
@@ -170,7 +168,7 @@ def _refuse_inputs(options: argparse.Namespace, path: str, option: str, better: 
         )
 
 
-def _print(result: Diagnosis | Checkup | Plan | RulesFound | ScoreReport, target: str | None) -> None:
+def _print(result: Found, target: str | None) -> None:
     """Print the page, or the JSON in its place; write the JSON where it is to go."""
     if target == "-":
         _say(result.to_json(indent=2))

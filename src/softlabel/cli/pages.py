@@ -111,12 +111,11 @@ What is printed:
 Exit codes: 0 done, 1 the data cannot answer, 2 a wrong call, 130 interrupted."""
 
 REPLICATE = """\
-Repeat the simulations behind what this package claims. "rules": every estimator
-and rule in scenarios whose target is known, and what was to be reached."""
+Repeat the simulations behind what this package claims."""
 
 REPLICATE_EPILOG = """\
 For example:
-  softlabel replicate rules --replications 100 --scenarios platt exclusion-0.1
+  softlabel replicate rules --reps 100 --scenarios platt exclusion-0.1
   softlabel replicate rules --workers 8 --resume rules/ --json rules.json
 
 What is printed: mean squared errors over that of the better of supervised and

@@ -1,43 +1,146 @@
-"""`softlabel replicate`: its options, and its call. Scenarios are imported when they are asked for: they are heavy."""
+"""`softlabel replicate`: what can be repeated, its options, and its call.
+
+One line of `REPLICATIONS` adds a command. Its runner is named, not imported: simulations are heavy to import.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
-if TYPE_CHECKING:
-    from softlabel.replicate import RulesFound
+from softlabel.errors import InputError
 
-__all__ = ["fill_replicate", "replicate"]
+__all__ = ["REPLICATIONS", "Found", "Replication", "fill_replicate", "replicate", "write_found"]
+
+
+class Found(Protocol):
+    """What a runner returns; where `Replication.out` says so, also ``write(folder)``."""
+
+    def summary(self) -> str:
+        """Return everything as a page of text."""
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return everything as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """One thing that can be repeated.
+
+    Attributes
+    ----------
+    help
+        What it is, for the page of help.
+    runner
+        "module:function". The function is called with the replications, or ``None`` where they are not asked for and
+        have no default here, and with ``workers``, ``seed``, ``resume`` and ``progress`` by name.
+    replications
+        How many where ``--reps`` is not given; ``None`` leaves it to the runner.
+    takes
+        Names of options that it takes besides; any other is refused, never ignored.
+    out
+        Whether ``--out`` is "refused", "taken" or "needed".
+    """
+
+    help: str
+    runner: str
+    replications: int | None = None
+    takes: tuple[str, ...] = ()
+    out: Literal["refused", "taken", "needed"] = "refused"
+
+
+REPLICATIONS: Mapping[str, Replication] = {
+    "rules": Replication(
+        "which estimator or rule to use, where the target is known",
+        "softlabel.replicate:replicate_rules",
+        1000,
+        takes=("scenarios",),
+    ),
+}
+
+# Options that some runners take and others do not.
+_OWN = ("scenarios",)
 
 
 def fill_replicate(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument("what", choices=("rules",), metavar="WHAT", help="rules: which estimator or rule to use")
+    """Add the options of the command, and what can be repeated to its description."""
+    listed = "\n".join(f"  {name:<10}{one.help}{_default(one)}" for name, one in REPLICATIONS.items())
+    parser.description = (
+        f"{parser.description}\n\nWHAT is one of (with the default of --reps, where it is one number):\n{listed}"
+    )
+    parser.add_argument("what", choices=tuple(REPLICATIONS), metavar="WHAT", help="what to repeat, see above")
     add = parser.add_argument_group("simulation").add_argument
-    add("--replications", type=int, default=1000, metavar="N", help="of every scenario (default: 1000)")
+    add(
+        "--reps",
+        "--replications",
+        dest="replications",
+        type=int,
+        metavar="N",
+        help="replications (default: above)",
+    )
     add("--workers", type=int, default=1, metavar="N", help="processes that share the work (default: 1)")
     add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
     add("--resume", metavar="DIR", help="keep finished replications there, and go on from those that are there")
-    add("--scenarios", nargs="+", metavar="NAME", help="some scenarios only (default: all)")
+    add("--scenarios", nargs="+", metavar="NAME", help="some scenarios only, of rules (default: all)")
     output = parser.add_argument_group("output").add_argument
+    output("--out", metavar="DIR", help="write tables and figures there")
     output("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the page")
     output(
         "--progress",
         action=argparse.BooleanOptionalAction,
-        help="say on stderr how far each scenario is (default: on a terminal)",
+        help="say on stderr how far each simulation is (default: on a terminal)",
     )
 
 
-def replicate(options: argparse.Namespace) -> RulesFound:
-    """Run what was asked for."""
-    from softlabel.replicate import replicate_rules
+def _default(one: Replication) -> str:
+    return "" if one.replications is None else f" ({one.replications})"
 
-    return replicate_rules(
-        options.replications,
+
+def replicate(options: argparse.Namespace) -> Found:
+    """Run what was asked for."""
+    asked = REPLICATIONS[options.what]
+    _check(options, asked)
+    module, name = asked.runner.split(":")
+    runner = getattr(importlib.import_module(module), name)
+    own: dict[str, Any] = {option: getattr(options, option) for option in asked.takes}
+    found: Found = runner(
+        asked.replications if options.replications is None else options.replications,
         workers=options.workers,
         seed=options.seed,
         resume=options.resume,
-        scenarios=options.scenarios,
         progress=options.progress,
+        **own,
     )
+    return found
+
+
+def write_found(found: Any, folder: str | None) -> None:
+    """Write what was found to the folder that was asked for."""
+    if folder is not None:
+        found.write(Path(folder))
+
+
+def _check(options: argparse.Namespace, asked: Replication) -> None:
+    """Refuse what would be ignored, and a folder that cannot be written, before the work."""
+    for option in _OWN:
+        if getattr(options, option) is not None and option not in asked.takes:
+            raise _wrong(f"no --{option} for {options.what}, which has none", f"--{option}", f"Leave out --{option}")
+    if options.out is None:
+        if asked.out == "needed":
+            raise _wrong(f"--out for {options.what}", "none", "Name the folder to write to: --out DIR")
+        return
+    if asked.out == "refused":
+        raise _wrong(f"no --out for {options.what}, which writes no files", "--out", "Leave it out, or use --json")
+    try:
+        Path(options.out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        found = f"{options.out!r}: {error.strerror}"
+        raise _wrong("--out to name a folder", found, "Name another one") from error
+
+
+def _wrong(expected: str, found: str, fix: str) -> InputError:
+    return InputError(expected=expected, found=found, fix=fix)
