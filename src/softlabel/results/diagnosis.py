@@ -72,10 +72,10 @@ class Diagnosis:
         The mean squared error of soft, hard and confident at every threshold, if the score is right.
     learners
         V̂* with each learner that was asked for; empty for a regression on a basis.
-    scoring
-        How the score was made, where it was made of features.
     sample, settings, notes
         The rows that entered, what was asked, and what a reader should know.
+    scoring
+        How the score was made, where it was made of features.
     """
 
     verdict: Verdict
@@ -92,10 +92,10 @@ class Diagnosis:
     drift_curves: Drift
     forecast: Table[Forecast]
     learners: Table[LearnerScore]
-    scoring: ScoreReport | None
     sample: Sample
     settings: Settings
     notes: tuple[Note, ...]
+    scoring: ScoreReport | None = None
     schema_version: int = SCHEMA_VERSION
 
     def estimate(self, name: str, *, threshold: float | None = None, form: str | None = None) -> Estimate:
