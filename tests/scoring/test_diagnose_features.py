@@ -14,7 +14,7 @@ import pytest
 
 from softlabel import DataError, Diagnosis, InputError, diagnose
 from softlabel.errors import SourceChanged
-from softlabel.scoring import chain
+from softlabel.scoring import chain, training
 from softlabel.scoring.labelled import Labelled, read_labelled
 from softlabel.scoring.training import Asked, Trained, check_asked, train
 from softlabel.sources import open_source
@@ -123,7 +123,7 @@ def test_missing_controls_and_outcomes_are_dropped_and_counted(table: pa.Table) 
 def test_labels_that_come_while_it_is_read(table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.csv"
     pa_csv.write_csv(table, path)
-    trains = chain.train
+    trains = training.train
 
     def meanwhile(labelled: Labelled, asked: Asked) -> Trained:
         grown = table.set_column(4, "g", pa.array([1, *table["g"].to_pylist()[1:]]))

@@ -79,9 +79,9 @@ def test_no_labelled_row_is_scored_by_what_saw_it(table: pa.Table) -> None:
         # The classifier is the last step of a pipeline that scales what it is given by training rows.
         scaler = piece.model[0].named_transformers_["numbers"][-1]
         trained = {round(float(z * scaler.scale_[0] + scaler.mean_[0]), 6) for z in piece.model[-1].trained_}
-        assert trained == {round(float(value), 6) for value in x[k != FOLD]}
-        rows = scores.scorer.rows(labelled).take(k == FOLD)
-        assert piece(rows).tolist() == scores.labelled[k == FOLD].tolist()
+        assert trained == {round(float(value), 6) for value in x[np.not_equal(FOLD, k)]}
+        rows = scores.scorer.rows(labelled).take(np.equal(FOLD, k))
+        assert piece(rows).tolist() == scores.labelled[np.equal(FOLD, k)].tolist()
     assert scores.audit.all()
 
 
@@ -270,7 +270,7 @@ def test_a_beta_draw_has_the_mean_and_the_variance_it_should(table: pa.Table) ->
 
 
 def test_nothing_but_controls_is_refused_unless_forced(table: pa.Table) -> None:
-    same = {"features": ["x"], "controls": ["x", "site"], "group": "g"}
+    same: dict[str, Any] = {"features": ["x"], "controls": ["x", "site"], "group": "g"}
     with pytest.raises(InputError, match=r"features beyond the controls; found none: .* V\* = 0 .*force=True"):
         score(table, **same)
     codes = [note.code for note in score(table, **same, force=True).report.notes]
