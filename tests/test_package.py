@@ -30,6 +30,7 @@ PUBLIC = {
     "SourceError",
     "StateError",
     "__version__",
+    "adaptive_attenuation",
     "attenuation",
     "check",
     "confident",

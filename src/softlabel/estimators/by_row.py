@@ -36,9 +36,13 @@ class Counting(NamedTuple):
 
     def take(self, members: Members) -> Counting:
         """Return how the chosen rows count."""
-        weight, cluster, fold = (None if part is None else part[members] for part in self[1:4])
-        n = int(members.sum()) if members.dtype == np.bool_ else len(members)
-        return Counting(n, weight, cluster, fold, self.frequency)
+        return Counting(
+            n=int(members.sum()) if members.dtype == np.bool_ else len(members),
+            weight=None if self.weight is None else self.weight[members],
+            cluster=None if self.cluster is None else self.cluster[members],
+            fold=None if self.fold is None else self.fold[members],
+            frequency=self.frequency,
+        )
 
     def total(self, values: Floats) -> float:
         """Return Σ w v."""
@@ -51,8 +55,9 @@ class Counting(NamedTuple):
         return int(np.count_nonzero(chosen))
 
     def sums(self, g: Floats) -> InfluenceSums:
-        """Return the sums of one estimating function g (n,)."""
-        return influence_sums(g[None, None], np.zeros((1, 0, 0)), self.weight, self.cluster, frequency=self.frequency)
+        """Return the sums of one estimating function (n,), or of several (m, n)."""
+        several = np.atleast_2d(g)[None]
+        return influence_sums(several, np.zeros((1, 0, 0)), self.weight, self.cluster, frequency=self.frequency)
 
 
 class Ratio(NamedTuple):
