@@ -65,7 +65,7 @@ class AdaptiveReport:
 
     def threshold_of(self, cells: ArrayLike) -> Floats:
         """Return each row's threshold, (n,), for rows in these cells: what `hard` takes."""
-        found = cells_array(cells, len(np.asarray(cells)))
+        found = cells_array(cells, np.size(cells))
         at = [np.nan if t is None else t for t in self.cells["threshold"]]
         return _looked_up(np.array(at), places(found, self.cells["cell"]), self.cells["cell"])
 
@@ -277,5 +277,7 @@ def _note(note: str | None, whole: tuple[str, ...], confident: tuple[str, ...]) 
     for left_out, what in ((whole, "kappa"), (confident, "kappa_confident")):
         if left_out:
             names = ", ".join(map(repr, left_out[:10])) + (", ..." if len(left_out) > 10 else "")
-            said.append(f"{what} is without {len(left_out)} cells too small for a regression of their own ({names})")
+            said.append(
+                f"{what} leaves out cells too small for a regression of their own, {len(left_out)} in all: {names}"
+            )
     return ". ".join(said) or None

@@ -99,7 +99,8 @@ def cell_attenuation(rows: LabelledCells, asked: Asked) -> Found:
         w_c = \frac{\mathrm P(c)\, \mathrm E[b^2 \mid c]}{\mathrm E[b^2]}
     """
     res = _residuals(rows, asked)
-    shared = None if asked.by_cell or not len(rows.p) else _shared(rows, res)
+    several = len(asked.cells) > 1 and len(rows.p) > 0
+    shared = _shared(rows, res) if several and not asked.by_cell else None
     total = rows.counting.total(np.square(res.b))
     cells = [_cell(rows, res, asked, c, total, shared) for c in range(len(asked.cells))]
     used = np.array([not cell.small for cell in cells])[rows.cell]
