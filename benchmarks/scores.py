@@ -2,7 +2,7 @@
 
     python benchmarks/scores.py [rows]
 
-2,000 labels, 15 numeric features with one value in a hundred missing, 5 of text; the table is Parquet on disk. Beside it
+2,000 labels, 15 numeric features with one value in a hundred missing, 5 of text; a Parquet table. Beside it is
 what must be done in any case: the same classifiers of scikit-learn, fitted once and asked for every row, all in memory;
 and the diagnosis of a score that is there already. Each runs in a process of its own, for its peak of memory.
 """
