@@ -1,0 +1,1 @@
+"""From features and a few labels to a score."""
