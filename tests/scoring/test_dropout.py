@@ -85,6 +85,34 @@ def test_members_are_one_network_with_units_left_out() -> None:
 
 
 @needs_torch
+def test_training_drops_units_too() -> None:
+    rows = made(300, 5)
+    half = clone(SMALL).set_params(rate=0.5, draws=100, epochs=150, penalty=1.0)
+    members = half.fit(rows.x, rows.group).member_proba(rows.x)
+    # The same network trained whole, and its units left out only afterwards.
+    whole = clone(half).set_params(rate=0.0).fit(rows.x, rows.group).members_[0]
+    rng = np.random.default_rng(0)
+    losses = []
+    for _ in range(100):
+        value = rows.x
+        for slopes, level in whole[:-1]:
+            value = np.maximum(value @ slopes + level, 0) * (rng.random(len(level)) < 0.5) * 2
+        losses.append(expit((value @ whole[-1][0] + whole[-1][1])[:, 0]))
+
+    def loss(p: Any) -> Any:
+        return -np.log(np.where(rows.group == 1, p, 1 - p)).mean(axis=1)
+
+    trained, thinned = loss(members), loss(np.array(losses))
+    error = np.sqrt((trained.var(ddof=1) + thinned.var(ddof=1)) / 100)
+    # Units learn to do without each other: a member errs less, by more than four standard errors of 100 draws.
+    assert thinned.mean() - trained.mean() > 4 * error
+    # Members are of the size that was trained: their mean is calibrated, within four standard errors of 300 labels.
+    p = members.mean(axis=0)
+    slope = ((p - p.mean()) @ (rows.group - rows.group.mean())) / ((p - p.mean()) @ (p - p.mean()))
+    assert slope == pytest.approx(1.0, abs=4 * np.sqrt((p * (1 - p)).mean() / 300 / p.var()))
+
+
+@needs_torch
 def test_without_dropping_and_hidden_layers_it_is_a_logistic_regression() -> None:
     rows = made(300, 6)
     weight = np.random.default_rng(0).integers(0, 4, 300).astype(float)
