@@ -218,5 +218,5 @@ def test_a_member_without_weights_and_too_few_rows_to_stop_by_are_said(monkeypat
         raise AssertionError
 
     monkeypatch.setattr(MLPClassifier, "fit", fit)
-    with pytest.raises(InputError, match=r"Install scikit-learn 1.7 or newer"):
+    with pytest.raises(InputError, match=r"install scikit-learn 1.7 or newer"):
         DeepEnsemble().fit(rows.x, rows.group, np.ones(40))

@@ -130,3 +130,37 @@ def test_a_given_score_is_only_calibrated(table: pa.Table) -> None:
         score(rows, **{**alone, "features": ["p0", "w"]})
     with pytest.raises(DataError, match=r"a probability on every row, with model='given'"):
         score(table, **{**alone, "features": ["w"]})
+
+
+def test_lightgbm_works_because_it_follows_the_interface(table: pa.Table) -> None:
+    from lightgbm import LGBMClassifier
+
+    scores = score(table, **ROLES, model=LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1, random_state=0))
+    assert scores.report.model == "LGBMClassifier"
+    assert scores.report.metrics.rows[1].auc > 0.75
+
+
+@pytest.mark.parametrize("model", ["bootstrap", "deep"])
+def test_a_member_drawn_for_each_row_is_one_of_those_that_the_mean_is_of(model: str, table: pa.Table) -> None:
+    options: dict[str, Any] = {**ROLES, "model": model, "calibrator": "none", "split": "halves"}
+    mean, drawn = score(table, **options), score(table, **options, draw="member")
+    (piece,) = drawn.scorer.pieces
+    rows = drawn.scorer.rows(table.slice(0, 200))
+    every = piece.model[-1].member_proba(piece.model[:-1].transform(rows.features))
+    assert every.mean(axis=0) == pytest.approx(mean.unlabelled[:200], abs=1e-12)
+    which = np.abs(every - drawn.unlabelled[:200]).argmin(axis=0)
+    assert every[which, np.arange(200)] == pytest.approx(drawn.unlabelled[:200], abs=1e-12)
+    # Each of M members is drawn as often as the others, within four binomial errors.
+    share = np.bincount(which, minlength=len(every)) / 200
+    assert np.abs(share - 1 / len(every)).max() < 4 * (1 / len(every) / 200) ** 0.5
+    # A draw varies by what the members disagree about, on top of the mean.
+    assert drawn.unlabelled.var() > mean.unlabelled.var()
+    again = score(table.take(pa.array(range(table.num_rows)[::-1])), **options, draw="member")
+    assert again.unlabelled[::-1] == pytest.approx(drawn.unlabelled, abs=1e-6)
+
+
+def test_dropout_and_multicalibration_are_there_by_name(table: pa.Table) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed: make extras")
+    pytest.importorskip("mcgrad", reason="MCGrad is not installed: make extras")
+    scores = score(table, **ROLES, model="dropout", draw="member", calibrator="multicalibrated", folds=2)
+    assert scores.report.metrics.rows[1].auc > 0.7

@@ -162,7 +162,10 @@ def dense_columns(categorical: Sequence[bool]) -> Any:
 def fit_model(
     model: Model, codes: Floats, frame: pa.Table | None, categorical: Sequence[bool], group: Floats, weight: Any
 ) -> Any:
-    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``."""
+    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``.
+
+    Weights are made of mean one: beside a model's own penalties n rows then count as n.
+    """
     if model.given:
         return None
     from sklearn.base import clone
@@ -174,7 +177,11 @@ def fit_model(
     elif model.takes == "codes":
         estimator.set_params(categorical_features=list(categorical))
     given: Any = codes if model.takes != "frame" or frame is None else frame.to_pandas()
-    arguments = {} if weight is None else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight}
+    arguments = (
+        {}
+        if weight is None
+        else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight / weight.mean()}
+    )
     try:
         estimator.fit(given, group.astype(np.int64), **arguments)
     except Exception as error:  # whatever somebody else's classifier raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -193,7 +193,11 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
     """Fit the pieces, and score each labelled row by those that have not seen it, where there are such."""
     layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
     bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
-    rows = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
+    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
+    # In the order of their hashes: what draws rows by their place then draws the same ones in any order of the table.
+    order = np.argsort(bare.hashes, kind="stable")
+    rows = given.take(order)
+    back = np.argsort(order)
     flags = dict(zip(layout.names, layout.categorical, strict=True))
     recipe = Recipe(
         model=asked.model,
@@ -208,15 +212,15 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
     # Labelled rows are few: threads of the numerical libraries would mostly wait for each other.
     with threadpool_limits(limits=1):
         fit = _by_halves if asked.split == "halves" else _by_folds
-        dealt, pieces, raw, p, audit = fit(recipe, rows, asked)
+        dealt, pieces, raw, p, audit = fit(recipe, rows, _in_order(asked, order))
     scorer = Scorer(asked.roles, layout, pieces, None if asked.split == "halves" else dealt, asked.split == "mean")
     return Trained(
         asked=asked,
         scorer=scorer,
-        p=p,
-        hashes=rows.hashes,
-        audit=audit,
-        fold=dealt.fold,
+        p=p[back],
+        hashes=bare.hashes,
+        audit=audit[back],
+        fold=dealt.fold[back],
         missing=gaps(labelled.table, asked.roles.seen),
         group=rows.labels,
         metrics=_metrics(raw, p, rows, audit),
@@ -247,6 +251,13 @@ def _by_folds(recipe: Recipe, rows: Rows, asked: Asked) -> _Fitted:
         raw[own], p[own] = piece.both(rows.take(own))
         pieces.append(piece)
     return dealt, tuple(pieces), raw, p, np.ones(len(rows), dtype=np.bool_)
+
+
+def _in_order(asked: Asked, order: NDArray[np.intp]) -> Asked:
+    """Return what was asked, with folds that were handed in put in the order of rows that are fitted on."""
+    if asked.given is None or len(asked.given) != len(order):
+        return asked
+    return replace(asked, given=asked.given[order])
 
 
 def _as_given(rows: Rows, asked: Asked) -> Dealt:
