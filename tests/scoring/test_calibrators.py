@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
@@ -11,6 +12,8 @@ from statsmodels.api import GLM, add_constant, families
 
 from softlabel.errors import InputError
 from softlabel.scoring.calibrators import check_calibrator, fit_calibrator
+from softlabel.scoring.curves import Curves
+from softlabel.scoring.models import dense_columns
 
 Floats = NDArray[np.float64]
 
@@ -81,16 +84,36 @@ def test_isotonic_takes_scores_that_repeat() -> None:
     assert _fitted("isotonic", p=coarse) == pytest.approx(other.predict(GRID), abs=1e-12)
 
 
-def test_conditional_is_a_ridge_on_the_controls_beside_the_logit() -> None:
-    scaled = (X - X.mean()) / X.std()
-    # A A column times the root of a ratio of penalties has the other's: 1e-4 on the logit, 10 on the control.
+def test_conditional_is_a_ridge_on_curves_of_the_controls_beside_the_logit() -> None:
+    mixed = np.column_stack([X[:, 0], RNG.integers(0, 3, size=N)])  # a number, and the codes of a category
+    dense = dense_columns((False, True), curves=True).fit(mixed)
+    # A column times the root of a ratio of penalties has the other's: 1e-4 on the logit, 10 on the controls.
     other = LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-12).fit(
-        np.column_stack([10**2.5 * logit(RAW), scaled]), G
+        np.column_stack([10**2.5 * logit(RAW), dense.transform(mixed)]), G
     )
-    at = np.linspace(-2, 2, 25)[:, None]
-    expected = other.predict_proba(np.column_stack([10**2.5 * logit(GRID), (at - X.mean()) / X.std()]))[:, 1]
-    fitted = fit_calibrator("conditional", RAW, X, (False,), G)(GRID, at)
+    at = np.column_stack([np.linspace(-2, 2, 25), np.arange(25) % 3])
+    expected = other.predict_proba(np.column_stack([10**2.5 * logit(GRID), dense.transform(at)]))[:, 1]
+    fitted = fit_calibrator("conditional", RAW, mixed, (False, True), G)(GRID, at)
     assert fitted == pytest.approx(expected, abs=1e-6)
+
+
+def test_curves_are_natural_splines_of_four_knots() -> None:
+    column = RNG.normal(size=500)
+    fitted = Curves().fit(column[:, None])
+    (knots,) = fitted.places_
+    assert len(knots) == 4
+    # Any natural cubic spline on these knots, straight beyond them, is a combination of the columns.
+    spline = CubicSpline(knots, [0.3, -1.0, 0.7, 2.0], bc_type="natural")
+    inside = column[(column > knots[0]) & (column < knots[-1])]
+    design = np.column_stack([np.ones(len(inside)), fitted.transform(inside[:, None])])
+    left = spline(inside) - design @ np.linalg.lstsq(design, spline(inside), rcond=None)[0]
+    assert np.abs(left).max() < 1e-12
+    assert design.shape[1] == 4
+
+
+def test_a_column_of_two_values_stays_as_it_is() -> None:
+    column = RNG.integers(0, 2, size=(50, 1)).astype(float)
+    assert Curves().fit_transform(column).tolist() == column.tolist()
 
 
 @pytest.mark.parametrize("name", ["temperature", "platt", "beta", "isotonic", "conditional"])
@@ -98,8 +121,8 @@ def test_a_weight_is_so_many_rows(name: str) -> None:
     copies = RNG.integers(1, 4, size=N)
     rows = np.repeat(np.arange(N), copies)
     weighted, plain = _fitted(name, w=copies.astype(float)), _fitted(name, RAW[rows], X[rows], G[rows])
-    # Sums of weights are relative: penalties, and where logits are cut, weigh by rows instead of copies.
-    assert weighted == pytest.approx(plain, abs=2e-3)
+    # Sums of weights are relative: penalties, knots, and where logits are cut, go by rows instead of copies.
+    assert weighted == pytest.approx(plain, abs=0.01 if name == "conditional" else 2e-3)
 
 
 @pytest.mark.parametrize("name", ["temperature", "platt", "beta", "isotonic"])
@@ -116,13 +139,16 @@ def test_a_marginal_calibrator_finds_the_truth_that_it_can_express(name: str) ->
 def test_only_the_conditional_one_finds_what_depends_on_a_control() -> None:
     rng = np.random.default_rng(3)
     true, x = rng.normal(size=(2, 40_000))
-    group = (rng.random(40_000) < expit(true + 0.8 * x)).astype(float)
-    at, truth = np.repeat([-1.0, 1.0], 25)[:, None], expit(np.tile(logit(GRID), 2) + 0.8 * np.repeat([-1.0, 1.0], 25))
+    group = (rng.random(40_000) < expit(true + 0.8 * np.abs(x))).astype(float)  # a curve
+    at, truth = np.repeat([-1.0, 1.0], 25)[:, None], expit(np.tile(logit(GRID), 2) + 0.8)
+    at[:25] *= 0
+    truth[:25] = expit(logit(GRID))
     grid = np.tile(GRID, 2)
     found = fit_calibrator("conditional", expit(true), x[:, None], (False,), group)(grid, at)
-    assert found == pytest.approx(truth, abs=0.02)
+    # Four knots follow a bend to about 0.1 of the logit, 0.025 of p.
+    assert found == pytest.approx(truth, abs=0.035)
     marginal = fit_calibrator("platt", expit(true), x[:, None], (False,), group)(grid, at)
-    assert np.abs(marginal - truth).max() > 0.1
+    assert np.abs(marginal - truth).max() > 0.08
 
 
 @pytest.mark.parametrize("name", [*SMOOTH, "isotonic"])

@@ -8,7 +8,7 @@ temperature     σ(l / T)                                              Guo et al
 platt           σ(a + b l)                                            Platt (1999), on the logit
 beta            σ(c + a log p − b log(1 − p)), a and b not negative   Kull, Silva Filho & Flach (2017)
 isotonic        increasing steps, interpolated                        Zadrozny & Elkan (2002)
-conditional     σ(a + b l + γᵀX)                                      aims at E[G|p,X] = p
+conditional     σ(a + b l + Σⱼ fⱼ(xⱼ)), fⱼ natural splines              aims at E[G|p,X] = p
 multicalibrated  boosted on the controls (MCGrad)                     Tax et al. (2026)
 ==============  ====================================================  ======================================
 
@@ -131,7 +131,7 @@ class _Sigmoid:
 
 @dataclass(frozen=True, slots=True)
 class _Conditional:
-    """σ(a + b logit p + γᵀX)."""
+    """σ(a + b logit p + Σⱼ fⱼ(xⱼ))."""
 
     least: float
     fit: LogisticFit
@@ -148,7 +148,7 @@ def _beside(index: Floats, controls: Floats, dense: Any) -> Floats:
 def _conditional(
     p: Floats, controls: Floats, categorical: Sequence[bool], group: Floats, weight: Floats | None, least: float
 ) -> Calibrated:
-    dense = dense_columns(categorical).fit(controls) if controls.shape[1] else None
+    dense = dense_columns(categorical, curves=True).fit(controls) if controls.shape[1] else None
     columns = _beside(_logit(p, least=least), controls, dense)
     penalty = np.full(columns.shape[1], _CONTROL_PENALTY)
     penalty[0] = LEAST_PENALTY
