@@ -99,7 +99,7 @@ def _headed(sheet: Sheet) -> Iterator[tuple[str, ...]]:
 
 
 def to_markdown(sheet: Sheet) -> str:
-    """Return the sheet in Markdown.
+    r"""Return the sheet in Markdown.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def to_markdown(sheet: Sheet) -> str:
     <BLANKLINE>
     Two.
     <BLANKLINE>
-    | a\\|b | n |
+    | a\|b | n |
     |---|--:|
     | x | 1.500 |
     <BLANKLINE>
@@ -121,12 +121,12 @@ def to_markdown(sheet: Sheet) -> str:
 
 
 def to_csv(sheet: Sheet) -> str:
-    """Return the rows as CSV, every number with all its digits and empty where there is none.
+    r"""Return the rows as CSV, every number with all its digits and empty where there is none.
 
     Examples
     --------
     >>> to_csv(Sheet("t", "T", "", ("a", "n"), (("x, y", Number.of(1 / 3)), ("z", Number.of(None)))))
-    'a,n\\n"x, y",0.3333333333333333\\nz,\\n'
+    'a,n\n"x, y",0.3333333333333333\nz,\n'
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

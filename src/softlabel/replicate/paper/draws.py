@@ -10,11 +10,13 @@ from scipy.special import expit
 
 from softlabel.simulate import PaperDesign
 
-__all__ = ["FOLDS", "Draw", "draw", "out_of_fold", "residuals", "slope_on_group"]
+__all__ = ["DESIGN", "FOLDS", "Draw", "draw", "out_of_fold", "residuals", "slope_on_group"]
 
 Floats = NDArray[np.float64]
 
 FOLDS = 5
+# The paper's default: score noise 0.3, effect 1.
+DESIGN = PaperDesign()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

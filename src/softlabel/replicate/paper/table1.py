@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincc, expit, ndtr
 
 from softlabel.replicate.paper.cells import Cell, Printed, cell
-from softlabel.replicate.paper.draws import Draw, draw, residuals
+from softlabel.replicate.paper.draws import DESIGN, Draw, draw, residuals
 from softlabel.replicate.paper.groups import Group, PaperTable
 from softlabel.replicate.paper.measures import mean, spread_of_mean
 from softlabel.simulate import Attenuation, HardTruth, Measured, MonteCarlo, PaperDesign
@@ -49,7 +49,7 @@ _NODES = np.linspace(-8.0, 8.0, 3201)
 class Thresholds:
     """One replication: for every threshold rows of its own, the paper's estimates and ours."""
 
-    design: PaperDesign = PaperDesign()
+    design: PaperDesign = DESIGN
     rows: int = ROWS
 
     def __call__(self, rng: np.random.Generator) -> dict[str, float]:
@@ -87,7 +87,7 @@ def _groups(replications: int) -> tuple[Group, ...]:
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:
-    truth = PaperDesign().truth(thresholds=tuple(PRINTED), confident=())
+    truth = DESIGN.truth(thresholds=tuple(PRINTED), confident=())
     for t in PRINTED:
         yield from _row(found["thresholds"], t, truth.hard_at(t))
 

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from softlabel.replicate.paper.cells import Cell, Printed, cell
-from softlabel.replicate.paper.draws import Draw, draw, residuals
+from softlabel.replicate.paper.draws import DESIGN, Draw, draw, residuals
 from softlabel.replicate.paper.groups import Group, PaperTable
 from softlabel.replicate.paper.measures import bias, mean, mse, mse_ratio, squared_bias, variance
 from softlabel.simulate import ConfidentTruth, MonteCarlo, PaperDesign
@@ -46,7 +46,7 @@ _SMALL = "the limit is of many confident rows; b is fitted on few here, which ma
 class ConfidentSets:
     """One replication: soft, and for every threshold the paper's estimate inside C and ours."""
 
-    design: PaperDesign = PaperDesign()
+    design: PaperDesign = DESIGN
     rows: int = ROWS
 
     def __call__(self, rng: np.random.Generator) -> dict[str, float | None]:
@@ -84,7 +84,7 @@ def _groups(replications: int) -> tuple[Group, ...]:
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:
     run = found["confident-sets"]
-    truth = PaperDesign().truth(thresholds=(), confident=tuple(PRINTED))
+    truth = DESIGN.truth(thresholds=(), confident=tuple(PRINTED))
     for t in PRINTED:
         yield from _paper(run, t, truth.confident_at(t))
         yield from _ours(run, t, truth.confident_at(t))
@@ -128,8 +128,8 @@ TABLE = PaperTable(
     groups=_groups,
     cells=_cells,
     about=(
-        f"Score noise 0.3, {ROWS} rows, tau 1. The paper's estimator takes the outcome's residual over all rows and the "
-        "label's within C; the exact squared bias is that of its limit. Ours is least squares of Y on h and X within C, "
-        "whose bias the linear kappa_FM, with every residual within C, predicts."
+        f"Score noise 0.3, {ROWS} rows, tau 1. The paper's estimator takes the outcome's residual over all rows and "
+        "the label's within C; the exact squared bias is that of its limit. Ours is least squares of Y on h and X "
+        "within C, whose bias the linear kappa_FM, with every residual within C, predicts."
     ),
 )

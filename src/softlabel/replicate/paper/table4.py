@@ -4,8 +4,8 @@ Generates it: score noise 0.3, 3,000 rows, 300 replications. The group is drawn 
 drifts: the moment form is computed with ``q = clip(p + δ η)`` in place of p, with the true m and r of p.
 
 Shows: that is not the drift of the paper's bound, under which the score stays and the group is drawn with the chance
-``p + δ η``. A drifting score enters the denominator too, so the bias is negative, and the bound has nothing to say about
-it. Under the bound's own drift, with m held where it was before, the worst case does reach the bound but for the clip
+``p + δ η``. A drifting score enters the denominator too, so the bias is negative, and the bound has nothing to say
+about it. Under the bound's own drift, with m held where it was before, the worst case does reach the bound but for the clip
 at one: 0.459 of 0.469 at δ = 0.05, in samples of 3,000 as well; and the symmetric shape does no harm at all, for
 ``E[(2p-1) sin(πp)]`` is zero in this design, which is its own mirror image. The orthogonal form, with m estimated anew,
 is off by ``E[a η]/V*``, and by B₊ and B₋ at most: attained too.
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softlabel.replicate.paper.cells import Cell, Printed, cell
-from softlabel.replicate.paper.draws import Draw, draw, residuals
+from softlabel.replicate.paper.draws import DESIGN, Draw, draw, residuals
 from softlabel.replicate.paper.grid import Grid, grid_of
 from softlabel.replicate.paper.groups import Group, PaperTable
 from softlabel.replicate.paper.measures import bias, mean, over
@@ -57,7 +57,7 @@ SHAPES: Mapping[str, Callable[[Floats], Floats]] = {
 class Drift:
     """One replication: soft under the paper's drift of the score and under the bound's drift of the group."""
 
-    design: PaperDesign = PaperDesign()
+    design: PaperDesign = DESIGN
     rows: int = ROWS
 
     def __call__(self, rng: np.random.Generator) -> dict[str, float]:
@@ -100,8 +100,8 @@ def _groups(replications: int) -> tuple[Group, ...]:
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:
-    run, design = found["drift"], PaperDesign()
-    per_delta = design.truth(thresholds=(), confident=()).drift_paper
+    run = found["drift"]
+    per_delta = DESIGN.truth(thresholds=(), confident=()).drift_paper
     for shape, delta in PRINTED:
         yield from _paper(run, shape, delta, per_delta)
     for shape, delta in PRINTED:
@@ -113,7 +113,7 @@ def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:
 def _paper(run: MonteCarlo, shape: str, delta: float, per_delta: float) -> Iterator[Cell]:
     put = partial(cell, _row(shape, delta), replications=REPLICATIONS)
     away, bound, share = map(Printed.of, PRINTED[shape, delta])
-    grid = grid_of(PaperDesign())
+    grid = grid_of(DESIGN)
     q = np.clip(grid.p + delta * SHAPES[shape](grid.p), 0.0, 1.0)
     limit = grid.mean((2 * q - 1) * (grid.p - grid.r)) / (2 * grid.mean((q - grid.r) ** 2)) - 1
     name = f"{shape} {delta} score"
@@ -126,7 +126,7 @@ def _paper(run: MonteCarlo, shape: str, delta: float, per_delta: float) -> Itera
 
 def _theorem(run: MonteCarlo, shape: str, delta: float) -> Iterator[Cell]:
     put = partial(cell, _row(shape, delta))
-    grid = grid_of(PaperDesign())
+    grid = grid_of(DESIGN)
     eta = np.clip(grid.p + delta * SHAPES[shape](grid.p), 0.0, 1.0) - grid.p
     a = grid.p - grid.r
     v_star = grid.mean(a**2)
@@ -136,7 +136,7 @@ def _theorem(run: MonteCarlo, shape: str, delta: float) -> Iterator[Cell]:
 
 
 def _attained(run: MonteCarlo, delta: float) -> Iterator[Cell]:
-    up, down = bounds(grid_of(PaperDesign()), delta)
+    up, down = bounds(grid_of(DESIGN), delta)
     yield cell(_row("upward", delta), "group drifts: orthogonal form, B+", bias(run, f"up {delta}", 1.0), exact=up)
     yield cell(
         _row("downward", delta), "group drifts: orthogonal form, B-", bias(run, f"down {delta}", 1.0), exact=-down
