@@ -5,8 +5,8 @@ drifts: the moment form is computed with ``q = clip(p + δ η)`` in place of p, 
 
 Shows: that is not the drift of the paper's bound, under which the score stays and the group is drawn with the chance
 ``p + δ η``. A drifting score enters the denominator too, so the bias is negative, and the bound has nothing to say
-about it. Under the bound's own drift, with m held where it was before, the worst case does reach the bound but for the clip
-at one: 0.459 of 0.469 at δ = 0.05, in samples of 3,000 as well; and the symmetric shape does no harm at all, for
+about it. Under the bound's own drift, with m held where it was before, the worst case does reach the bound but for the
+clip at one: 0.459 of 0.469 at δ = 0.05, in samples of 3,000 as well; and the symmetric shape does no harm at all, for
 ``E[(2p-1) sin(πp)]`` is zero in this design, which is its own mirror image. The orthogonal form, with m estimated anew,
 is off by ``E[a η]/V*``, and by B₊ and B₋ at most: attained too.
 """
