@@ -50,10 +50,10 @@ def test_text_says_a_row_once() -> None:
         "",
         "                   value  outcome",
         "  one",
-        "    a|b           0.3333  agree",
-        "    c_d       -2.500e-07  agree",
+        "    a|b           0.3333    agree",
+        "    c_d       -2.500e-07    agree",
         "  two",
-        "    a, b               -  -",
+        "    a, b               -        -",
         "    e^2 ~ \\x     12345.7  differs",
         "  One differs.",
     ]

@@ -81,8 +81,8 @@ def to_text(sheet: Sheet) -> str:
     widths = [max(len(line[at]) for line in body) for at in range(len(sheet.header) - 1)]
     lines = [sheet.title, wrapped(sheet.caption), ""]
     for first, *rest in body:
-        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=False))]
-        lines.append("  ".join([*cells, *rest[len(widths) - 1 :]]).rstrip())
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join([*lines, *(wrapped(note, hang="  ") for note in sheet.notes)]) + "\n"
 
 
