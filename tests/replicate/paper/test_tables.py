@@ -22,7 +22,10 @@ EXCEPTIONS: Mapping[tuple[str, str, str], str] = {}
 
 def few_trees(replications: int) -> tuple[Group, ...]:
     """Trees take a second for 3,000 rows, and 300 show that they are called as they should be."""
-    return Group("collapse", table5.Collapse(), replications), Group("trees", table5.Trees(rows=300), 2)
+    return (
+        Group("collapse", table5.Collapse(), replications, seconds=0.01),
+        Group("trees", table5.Trees(rows=300), 2, seconds=1.0),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -125,10 +128,25 @@ def test_interrupted_and_resumed_is_one_run(tmp_path: Path, monkeypatch: pytest.
     assert resumed.to_json() == whole.to_json()
 
 
-def test_two_workers_find_the_same() -> None:
+def test_two_workers_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "POOL_PAYS", 0.0)
     one, two = (replicate_tables(6, tables=["table1", "table4"], seed=3, workers=workers) for workers in (1, 2))
     assert one == two
     assert one.to_json() == two.to_json()
+
+
+def test_processes_are_started_where_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(experiment: object, _: int, **options: object) -> MonteCarlo:
+        asked.append(options["workers"])
+        return run(experiment, 4, seed=0)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(command, "run", counted)
+    # Five milliseconds a replication: 2,000 of them are ten seconds.
+    for replications in (400, 2000):
+        replicate_tables(replications, tables=["table1"], workers=2)
+    assert asked == [1, 2]
 
 
 def test_the_seed_and_the_count_matter() -> None:

@@ -23,6 +23,8 @@ __all__ = ["TABLES", "TableFound", "TablesFound", "replicate_tables"]
 TABLES = {module.TABLE.name: module.TABLE for module in (table1, table2, table3, table4, table5)}
 # A standard deviation has an error of its own from four replications on.
 LEAST = 4
+# Seconds of work from which on it pays to start processes for it.
+POOL_PAYS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def replicate_tables(
     tables
         Names of some; ``None`` for all five.
     workers, seed, progress
-        As in `softlabel.simulate.run`, for every simulation.
+        As in `softlabel.simulate.run`, for every simulation; those that take a few seconds have no use for processes.
     resume
         A folder for the finished replications, a file for each simulation, made if need be: a rerun continues there.
 
@@ -118,8 +120,9 @@ def replicate_tables(
         count = table.replications if replications is None else replications
         for group in table.groups(count):
             file = None if folder is None else folder / f"{table.name}-{group.name}.jsonl"
+            shared = workers if group.replications * group.seconds > POOL_PAYS else 1
             runs[group.name] = run(
-                group.experiment, group.replications, seed=seed, workers=workers, progress=progress, resume=file
+                group.experiment, group.replications, seed=seed, workers=shared, progress=progress, resume=file
             )
         found.append(_found(table, count, seed, runs))
         seconds[table.name] = perf_counter() - start

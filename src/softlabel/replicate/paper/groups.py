@@ -13,11 +13,15 @@ __all__ = ["Group", "PaperTable"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One simulation: cells that share it have one file of finished replications."""
+    """One simulation: cells that share it have one file of finished replications.
+
+    ``seconds`` is what a replication takes, roughly: where all take less than processes do to start, none are started.
+    """
 
     name: str
     experiment: Experiment
     replications: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

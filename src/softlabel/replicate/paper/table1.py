@@ -83,7 +83,7 @@ def _tabulated(t: float, k0: float) -> Floats:
 
 
 def _groups(replications: int) -> tuple[Group, ...]:
-    return (Group("thresholds", Thresholds(), replications),)
+    return (Group("thresholds", Thresholds(), replications, seconds=0.005),)
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:

@@ -102,7 +102,7 @@ def _orthogonal(a: Floats, outcome: Floats) -> tuple[float, float]:
 
 
 def _groups(replications: int) -> tuple[Group, ...]:
-    return (Group("score-noise", ScoreNoise(), replications),)
+    return (Group("score-noise", ScoreNoise(), replications, seconds=0.003),)
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:

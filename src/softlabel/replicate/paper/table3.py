@@ -79,7 +79,7 @@ def _within(rows: Draw, t: float) -> dict[str, float | None]:
 
 
 def _groups(replications: int) -> tuple[Group, ...]:
-    return (Group("confident-sets", ConfidentSets(), replications),)
+    return (Group("confident-sets", ConfidentSets(), replications, seconds=0.001),)
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:

@@ -96,7 +96,7 @@ def _orthogonal(rows: Draw, a: Floats, outcome: Floats) -> float:
 
 
 def _groups(replications: int) -> tuple[Group, ...]:
-    return (Group("drift", Drift(), replications),)
+    return (Group("drift", Drift(), replications, seconds=0.0015),)
 
 
 def _cells(found: Mapping[str, MonteCarlo]) -> Iterator[Cell]:
