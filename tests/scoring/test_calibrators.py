@@ -139,8 +139,8 @@ def test_a_marginal_calibrator_finds_the_truth_that_it_can_express(name: str) ->
 def test_only_the_conditional_one_finds_what_depends_on_a_control() -> None:
     rng = np.random.default_rng(3)
     true, x = rng.normal(size=(2, 40_000))
-    group = (rng.random(40_000) < expit(true + 0.8 * np.abs(x))).astype(float)  # a curve
-    at, truth = np.repeat([-1.0, 1.0], 25)[:, None], expit(np.tile(logit(GRID), 2) + 0.8)
+    group = (rng.random(40_000) < expit(true + np.sin(1.5 * x))).astype(float)  # a curve
+    at, truth = np.repeat([-1.0, 1.0], 25)[:, None], expit(np.tile(logit(GRID), 2) + np.sin(1.5))
     at[:25] *= 0
     truth[:25] = expit(logit(GRID))
     grid = np.tile(GRID, 2)
