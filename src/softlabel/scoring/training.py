@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.scoring.calibrators import check_calibrator
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import Labelled
-from softlabel.scoring.layout import lay_out
+from softlabel.scoring.layout import Layout, lay_out
 from softlabel.scoring.metrics import Beyond, beyond_controls, measure
 from softlabel.scoring.models import Model, dense_columns, make_model
 from softlabel.scoring.names import DRAWS, SPLITS
@@ -29,7 +29,7 @@ from softlabel.scoring.pieces import Piece, Recipe, Rows, fit_halves, fit_piece
 from softlabel.scoring.scorer import Roles, Scorer, gaps, rows_of
 from softlabel.scoring.structure import check_structure, said
 
-__all__ = ["Asked", "Trained", "check_asked", "train"]
+__all__ = ["Asked", "Prepared", "Trained", "check_asked", "prepare", "train"]
 
 Floats = NDArray[np.float64]
 
@@ -189,8 +189,16 @@ class Trained:
         )
 
 
-def train(labelled: Labelled, asked: Asked) -> Trained:
-    """Fit the pieces, and score each labelled row by those that have not seen it, where there are such."""
+class Prepared(NamedTuple):
+    """Labelled rows laid out, and how a score is to be made of them."""
+
+    layout: Layout
+    rows: Rows
+    recipe: Recipe
+
+
+def prepare(labelled: Labelled, asked: Asked) -> Prepared:
+    """Return labelled rows as pieces are fitted on them."""
     layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
     bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
     rows = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
@@ -205,6 +213,12 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
         inner=asked.folds,
         seed=asked.seed,
     )
+    return Prepared(layout, rows, recipe)
+
+
+def train(labelled: Labelled, asked: Asked) -> Trained:
+    """Fit the pieces, and score each labelled row by those that have not seen it, where there are such."""
+    layout, rows, recipe = prepare(labelled, asked)
     # Labelled rows are few: threads of the numerical libraries would mostly wait for each other.
     with threadpool_limits(limits=1):
         fit = _by_halves if asked.split == "halves" else _by_folds
