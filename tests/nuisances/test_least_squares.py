@@ -87,7 +87,7 @@ def test_diagnose_compares_them_and_warns_of_the_largest() -> None:
     x, u = rng.uniform(-1, 1, 2_000), rng.uniform(0, 0.3, 2_000)
     table = {"x": x, "p": 0.6 * x**2 + u, "y": rng.normal(size=2_000)}
     d = sl.diagnose(table, outcome="y", score="p", controls=["x"], learner=["linear", "quadratic", "spline"])
-    found = {row.name: row.v_star for row in d.learners}
+    found = {row.name: row.v_star or 0.0 for row in d.learners}
     assert [row.name for row in d.learners if row.used] == [min(found, key=lambda name: found[name])]
     assert found["linear"] > 3 * found["quadratic"]
     assert found["quadratic"] == pytest.approx(0.09 / 12, abs=5 * 0.09 / 12 / 2_000**0.5)

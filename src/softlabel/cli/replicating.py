@@ -60,6 +60,11 @@ REPLICATIONS: Mapping[str, Replication] = {
         1000,
         takes=("scenarios",),
     ),
+    "scores": Replication(
+        "scores made of features: calibrators, splits, their checks, noise",
+        "softlabel.replicate.scoring:replicate_scores",
+        250,
+    ),
 }
 
 # Options that some runners take and others do not.

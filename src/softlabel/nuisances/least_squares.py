@@ -31,8 +31,8 @@ class LeastSquares:
     Parameters
     ----------
     shape
-        "linear": the columns x (n, k) as they are. "quadratic": with their squares and products, k + k(k + 1)/2 columns,
-        of standardised x. "spline": a natural cubic spline of each, with knots at quantiles; no products.
+        "linear": the columns x (n, k) as they are. "quadratic": with their squares and products, k + k(k + 1)/2
+        columns, of standardised x. "spline": a natural cubic spline of each, with knots at quantiles; no products.
 
     Notes
     -----
