@@ -43,12 +43,13 @@ def test_it_is_scikit_learns(shape: str, weighted: bool, rows: tuple[Floats, Flo
 def test_weights_are_copies_and_their_scale_is_nothing(rows: tuple[Floats, Floats, Floats]) -> None:
     x, y, _ = rows
     copies = np.random.default_rng(1).integers(1, 4, len(y))
+    weight = copies.astype(np.float64)
     for shape in ("linear", "quadratic"):
-        weighted = LeastSquares(shape=shape).fit(x, y, copies.astype(float)).predict(x)
+        weighted = LeastSquares(shape=shape).fit(x, y, weight).predict(x)
         repeated = LeastSquares(shape=shape).fit(np.repeat(x, copies, axis=0), np.repeat(y, copies)).predict(x)
         assert weighted == pytest.approx(repeated, rel=1e-8)  # sums in another order
     for shape in SHAPES:
-        once, more = (LeastSquares(shape=shape).fit(x, y, s * copies).predict(x) for s in (1e-6, 1e6))
+        once, more = (LeastSquares(shape=shape).fit(x, y, s * weight).predict(x) for s in (1e-6, 1e6))
         assert once == pytest.approx(more, rel=1e-8)
 
 

@@ -46,10 +46,12 @@ def diagnosed(unlabelled: Rows, labelled: Rows, scores: EachScore) -> Diagnosis:
     """Return what diagnose says of these rows with these scores."""
     n = len(unlabelled.group)
     shown, hidden = table(labelled), table(unlabelled)
-    columns = {name: np.concatenate([hidden[name], shown[name]]) for name in (*CONTROLS, "y")}
+    columns: dict[str, Any] = {name: np.concatenate([hidden[name], shown[name]]) for name in (*CONTROLS, "y")}
     columns["p"] = np.concatenate([scores.unlabelled, scores.labelled])
     columns["g"] = np.concatenate([np.full(n, np.nan), labelled.group])
     columns["clean"] = np.concatenate([np.zeros(n), scores.audit])
+    # Folds by the row's number: by its values they would hang on the last digit of the score, and so on the machine.
+    columns["row"] = np.arange(len(columns["g"]))
     options: Mapping[str, Any] = {} if scores.audit.all() else {"audit": "clean"}
     return diagnose(
         columns,
@@ -60,6 +62,7 @@ def diagnosed(unlabelled: Rows, labelled: Rows, scores: EachScore) -> Diagnosis:
         basis="linear",
         thresholds=(0.5,),
         confident=(),
+        id="row",
         threads=1,
         progress=False,
         **options,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softlabel.replicate.scoring.calibrating import ESTIMATORS
-from softlabel.replicate.scoring.drawing import MADE
 from softlabel.replicate.scoring.says import AIMS, CHECKS, LEARNERS, NOISE, NOT_HERE, OPENING, SETTINGS
 from softlabel.replicate.scoring.tables import CheckRow, LearnerRow, NoiseRow, ScoreRow, SettingRow
 from softlabel.report.layout import aligned, wrapped
@@ -101,11 +100,11 @@ def _noise(found: ScoresFound) -> str:
     at = {(row.score, row.what): row for row in found.noise}
     n = found.noise.rows[0].n
     rows = []
-    for made in MADE:
-        v_star, injected, slope = (at[made.name, what] for what in ("v_star", "injected", "slope"))
-        estimates = (at[made.name, what] for what in ("soft", "instrumented", "rectified"))
+    for score in dict.fromkeys(found.noise["score"]):
+        v_star, injected, slope = (at[score, what] for what in ("v_star", "injected", "slope"))
+        estimates = (at[score, what] for what in ("soft", "instrumented", "rectified"))
         numbers = [f"{v_star.mean:.4f} {v_star.error:.4f}", f"{injected.mean:.4f}", _with_error(slope)]
-        rows.append([made.name, *numbers, *map(_covering, estimates)])
+        rows.append([score, *numbers, *map(_covering, estimates)])
     header = ["", "V*", "injected", "slope", "soft", "rung 1", "rung 0"]
     return "\n".join([wrapped(NOISE.format(n=n), indent=""), *aligned(header, rows)])
 
