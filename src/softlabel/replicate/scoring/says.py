@@ -62,7 +62,7 @@ AIMS = {
     "default.coverage": "conditional, folds, guarded covers 93 to 97%",
     "soft.undercoverage": "soft's own interval covers at most 80%",
     "check.size": "conditional is rejected 3 to 7% of the time",
-    "check.power": "others are rejected 95% of the time, where the shift depends on X",
+    "check.power": "others are rejected 95% of the time under a shift along x1",
     "noise.raises_v_star": "a Beta draw raises V* fivefold",
     "noise.slope": "noise has a slope within 0.1 of 0",
     "informative.slope": "with S the slope is within 0.1 of 1",
