@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 PYTEST_ARGS ?=
 PINNED := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format types imports examples check bench constraints clean
+.PHONY: help demo test extras lint format types imports examples check bench constraints clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -24,6 +24,8 @@ demo: $(VENV)/.ready-demo ## set up, then run the main job on made-up data
 
 test: $(VENV)/.ready-test ## set up, then run every test
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+extras: $(VENV)/.ready-extras ## install PyTorch and MCGrad, without which their tests skip
 
 lint: $(VENV)/.ready-lint ## ruff: the rules and the layout of the code
 	@$(BIN)/ruff check .
@@ -52,6 +54,7 @@ constraints: ## pin the newest versions of everything in constraints.txt
 	@rm -rf .cache/newest
 	@"$(PYTHON)" -m venv .cache/newest
 	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --editable '.[test,lint]'
+	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --no-deps mcgrad
 	@.cache/newest/bin/python -m pip freeze --exclude-editable > constraints.txt
 	@rm -rf .cache/newest
 
@@ -73,10 +76,17 @@ $(VENV)/.ready-lint: $(PINNED) | $(BIN)/python
 	$(call install,.[test$(comma)lint])
 	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-lint
 
+# PyTorch is pinned in pyproject.toml. MCGrad comes alone: of what it names, the tests have what it uses.
+$(VENV)/.ready-extras: $(PINNED) | $(BIN)/python
+	$(call install,.[test$(comma)torch])
+	$(call alone,mcgrad)
+	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-extras
+
 comma := ,
 ifneq ($(UV),)
 install = @echo "Installing '$(1)' with uv into $(VENV)" && \
 	"$(UV)" pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '$(1)'
+alone = @"$(UV)" pip install --quiet --python $(BIN)/python --constraint constraints.txt --no-deps '$(1)'
 
 $(BIN)/python:
 	@"$(UV)" venv --quiet --clear $(if $(filter environment command,$(firstword $(origin PYTHON))),--python "$(PYTHON)") $(VENV)
@@ -85,6 +95,7 @@ else
 install = @echo "Installing '$(1)' with pip into $(VENV) (about a minute the first time)" && \
 	{ $(BIN)/python -c 'import pip' 2>/dev/null || $(BIN)/python -m ensurepip >/dev/null; } && \
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
+alone = @$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --no-deps '$(1)'
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "softlabel needs Python 3.11 or newer: install it, or say where it is with PYTHON=..." >&2; exit 1; }

@@ -386,6 +386,8 @@ def test_every_parameter_is_covered_here() -> None:
     tested |= {"outcome", "group", "score", "controls", "folds", "seed", "id", "level", "missing", "threads"}
     # In tests of their own: test_diagnose_weights.py, test_diagnose_learners.py, cli/test_progress.py.
     tested |= {"audit", "features", "trust"}
+    # In scoring/test_diagnose_features.py.
+    tested |= {"model", "calibrator", "split"}
     tested |= {"weights", "weight_type", "cluster", "learner", "progress"}
     assert set(inspect.signature(diagnose).parameters) - {"unknown"} == tested
 
@@ -444,7 +446,9 @@ def test_every_parameter_is_covered_here() -> None:
         ({"absorb": "x1"}, ["no absorbed fixed effects", "absorb=", "up to 200 levels", "cluster="]),
         ({"fixed_effects": ["x1"]}, ["no absorbed fixed effects"]),
         ({"family": "logit"}, ["no model of the outcome but the linear one", "differences in probability"]),
-        ({"model": "poisson"}, ["no model of the outcome but the linear one", "logarithm"]),
+        ({"family": "poisson"}, ["no model of the outcome but the linear one", "logarithm"]),
+        ({"model": "forest"}, ["no score with model=", "score='p'", "Leave model out"]),
+        ({"score": None}, ["a score, or features to make one of", "neither"]),
         ({"treshold": [0.5]}, ["an option of diagnose", "treshold=", "Did you mean 'thresholds'?"]),
     ],
 )

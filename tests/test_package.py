@@ -32,6 +32,7 @@ PUBLIC = {
     "SourceError",
     "StateError",
     "__version__",
+    "adaptive_attenuation",
     "attenuation",
     "check",
     "confident",

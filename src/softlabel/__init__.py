@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from softlabel.basis import Basis
 from softlabel.checking import Checkup, check
 from softlabel.diagnose import diagnose
-from softlabel.diagnostics import attenuation
+from softlabel.diagnostics import adaptive_attenuation, attenuation
 from softlabel.errors import (
     DataError,
     InputError,
@@ -47,6 +47,7 @@ __all__ = [
     "SourceError",
     "StateError",
     "__version__",
+    "adaptive_attenuation",
     "attenuation",
     "check",
     "confident",

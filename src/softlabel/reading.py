@@ -39,7 +39,7 @@ class Tables:
     @property
     def name(self) -> str:
         """What to call them in a message."""
-        return " and ".join(dict.fromkeys(selection.name for _, selection in self.parts))
+        return " and ".join(selection.name for _, selection in self.parts)
 
     def chunks(self) -> Iterator[Chunk]:
         """Read every row from the first."""

@@ -12,7 +12,7 @@ from softlabel import Diagnosis, SoftlabelError
 from softlabel.diagnostics.checks import CHECKS
 from softlabel.diagnostics.checks.registry import FAIL, WARN
 from softlabel.report.layout import WIDTH
-from softlabel.results import Audit, Calibration, Check, Drift, Forecast, Ladder, Table
+from softlabel.results import Audit, Calibration, Check, Drift, Estimate, Forecast, Ladder, Table
 
 __all__ = ["check_diagnosis", "check_error", "check_record", "odd_numbers"]
 
@@ -105,10 +105,14 @@ def _check_check(one: Check) -> None:
     assert (one.p_value < FAIL) == (one.outcome == "fail"), one
 
 
-def _check_audit(audit: Audit, tau: float | None) -> None:
+def _check_audit(audit: Audit, supervised: Estimate) -> None:
     if not _all_or_reason(audit, "n"):
         return
-    assert tau is not None
+    tau = supervised.estimate
+    if tau is None:
+        # Where one row decides a coefficient HC3 has no error for it; the evidence then uses HC1.
+        assert "alone decides a coefficient" in (supervised.reason or "")
+        return
     slope, leak, bias = audit.slope or 0.0, audit.leak or 0.0, audit.bias or 0.0
     assert min(audit.slope_error or 0.0, audit.leak_error or 0.0, audit.bias_error or 0.0) >= 0
     assert (audit.bias_low or 0.0) <= bias <= (audit.bias_high or 0.0)
@@ -195,7 +199,7 @@ def _check_trust(d: Diagnosis) -> None:
         _check_check(one)
     assert {one.code for one in d.checks} == set(CHECKS)
     for audit in d.audits:
-        _check_audit(audit, d.estimate("supervised").estimate)
+        _check_audit(audit, d.estimate("supervised"))
     _check_calibration(d.calibration)
     _check_ladder(d.ladder)
     _check_drift(d.drift_curves)

@@ -106,8 +106,8 @@ def test_an_option_with_a_value_it_cannot_use(run: Run, visits: str, options: li
     [
         ([], "COMMAND"),
         (["diagnoze"], "invalid choice: 'diagnoze' (choose from"),
-        (["diagnose"], "required: FILE, --outcome, --score"),
-        (["diagnose", "a.csv", "--outcome", "y"], "required: --score"),
+        (["diagnose"], "required: FILE, --outcome"),
+        (["score", "a.csv", "--group", "g"], "required: --features, --output"),
         (["diagnose", "a.csv", "--outcome", "y", "--score", "p", "--seed", "x"], "--seed: invalid int value: 'x'"),
         (["diagnose", "a.csv", "--outcome", "y", "--score", "p", "--frobnicate"], "--frobnicate"),
         (["diagnose", "a.csv", "--outcome", "y", "--score", "p", "--cov", "HC1"], "--cov"),

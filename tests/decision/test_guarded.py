@@ -177,6 +177,9 @@ def test_labels_for_a_standard_error_are_those_of_rectified() -> None:
     gap = 0.09 * share + 0.0025
     assert 0.04 * share - (0.03 * share) ** 2 / gap == pytest.approx(0.01, rel=1e-9)
     assert labels_for(LADDER, 0.3) is None
+    # In units so small that a product of variances is zero nothing is known.
+    tiny = tuple(tuple(value * 1e-200 for value in row) for row in omega)
+    assert labels_for(replace(LADDER, covariance=tiny), 1e-100) is None
 
 
 @pytest.mark.parametrize("p", [0.009, 0.02, 0.2])

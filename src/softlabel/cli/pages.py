@@ -115,12 +115,19 @@ Repeat the simulations behind what this package claims."""
 
 REPLICATE_EPILOG = """\
 For example:
+  softlabel replicate table3
+  softlabel replicate tables --workers 2 --out tables/ --resume runs/
+  softlabel replicate figures --resume runs/ --out figures/
   softlabel replicate rules --reps 100 --scenarios platt exclusion-0.1
   softlabel replicate rules --workers 8 --resume rules/ --json rules.json
 
-What is printed: mean squared errors over that of the better of supervised and
-soft, and coverage, by scenario; the same summed up; how often samples are
-suspected; other thresholds of the guarded rule; and which aims were reached.
+What is printed of a table: for each cell what the paper has, the exact value,
+ours with its Monte Carlo error, and how many errors they are apart. --out has
+it as Markdown, CSV, LaTeX and JSON too.
+What is printed of rules: mean squared errors over that of the better of
+supervised and soft, and coverage, by scenario; the same summed up; how often
+samples are suspected; other thresholds of the guarded rule; and which aims were
+reached.
 Exit codes: 0 done, 1 failed, 2 a wrong call, 130 interrupted: --resume goes on."""
 
 SCORE = """\

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -40,6 +40,8 @@ class Replication:
         have no default here, and with ``workers``, ``seed``, ``resume`` and ``progress`` by name.
     replications
         How many where ``--reps`` is not given; ``None`` leaves it to the runner.
+    given
+        Further arguments of the runner, by name.
     takes
         Names of options that it takes besides; any other is refused, never ignored.
     out
@@ -49,9 +51,16 @@ class Replication:
     help: str
     runner: str
     replications: int | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
     takes: tuple[str, ...] = ()
     out: Literal["refused", "taken", "needed"] = "refused"
 
+
+def _table(number: int) -> dict[str, Any]:
+    return {"tables": (f"table{number}",)}
+
+
+_TABLES = "softlabel.replicate.paper:replicate_tables"
 
 REPLICATIONS: Mapping[str, Replication] = {
     "rules": Replication(
@@ -65,6 +74,15 @@ REPLICATIONS: Mapping[str, Replication] = {
         "softlabel.replicate.scoring:replicate_scores",
         250,
     ),
+    "table1": Replication("the paper's table 1: a threshold's attenuation", _TABLES, None, _table(1), out="taken"),
+    "table2": Replication("table 2: the sandwich variance of soft", _TABLES, None, _table(2), out="taken"),
+    "table3": Replication("table 3: confident sets", _TABLES, None, _table(3), out="taken"),
+    "table4": Replication("table 4: calibration that drifts", _TABLES, None, _table(4), out="taken"),
+    "table5": Replication("table 5: V* without features of its own", _TABLES, None, _table(5), out="taken"),
+    "tables": Replication("all five, with the paper's replications", _TABLES, out="taken"),
+    "figures": Replication(
+        "the paper's figures, from its tables", "softlabel.replicate.paper:replicate_figures", out="needed"
+    ),
 }
 
 # Options that some runners take and others do not.
@@ -74,9 +92,7 @@ _OWN = ("scenarios",)
 def fill_replicate(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command, and what can be repeated to its description."""
     listed = "\n".join(f"  {name:<10}{one.help}{_default(one)}" for name, one in REPLICATIONS.items())
-    parser.description = (
-        f"{parser.description}\n\nWHAT is one of (with the default of --reps, where it is one number):\n{listed}"
-    )
+    parser.description = f"{parser.description}\n\nWHAT is one of, with --reps where none are given:\n{listed}"
     parser.add_argument("what", choices=tuple(REPLICATIONS), metavar="WHAT", help="what to repeat, see above")
     add = parser.add_argument_group("simulation").add_argument
     add(
@@ -111,7 +127,7 @@ def replicate(options: argparse.Namespace) -> Found:
     _check(options, asked)
     module, name = asked.runner.split(":")
     runner = getattr(importlib.import_module(module), name)
-    own: dict[str, Any] = {option: getattr(options, option) for option in asked.takes}
+    own: dict[str, Any] = {**asked.given, **{option: getattr(options, option) for option in asked.takes}}
     found: Found = runner(
         asked.replications if options.replications is None else options.replications,
         workers=options.workers,

@@ -94,7 +94,8 @@ def labels_for(ladder: Ladder, std_error: float) -> float | None:
         return None
     a, q, f, u = omega[0][0] * n, omega[0][1] * n, omega[1][1] * n, omega[2][2]
     target = std_error**2
-    if target <= 0 or u <= 0:
+    # The product too: of an outcome in tiny units it may be zero where its factors are not.
+    if target * u <= 0:
         return None
     half, constant = (target * f - a * u) / 2, q * q - a * f
     square = half * half - target * u * constant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +12,41 @@ from softlabel.basis import LinearBasis
 from softlabel.errors import DataError, InputError
 from softlabel.estimators.arrays import controls_array, score_array, vector
 from softlabel.estimators.weights import check_weight_type, cluster_array, weight_array, zero_weight_note
-from softlabel.folds import check_folds, check_seed
+from softlabel.folds import check_folds, check_seed, hash_rows
 from softlabel.influence import Analysis, FoldRule, analyse
 from softlabel.look import Clusters, Dealing
 from softlabel.moments import Design, Partition
+from softlabel.moments.kernel import fold_of
 from softlabel.study import Batch, Columns, Tally
 
-__all__ = ["analyse_arrays"]
+__all__ = ["ArrayRows", "analyse_arrays", "array_rows"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRows:
+    """Checked arrays as one batch, with what decides its regressions.
+
+    ``used`` (n,) tells which rows of the arrays entered; ``note`` what a reader should know of the others.
+    """
+
+    batch: Batch
+    design: Design
+    rule: FoldRule
+    used: NDArray[np.bool_]
+    note: str | None
+
+    def analyse(self) -> tuple[Analysis, str | None]:
+        """Run both passes; return the sums, and what a reader should know."""
+        analysis = analyse(lambda: [self.batch], _itself, self.design, self.rule, verify=_trust)
+        notes = (self.note, _fallback_note(analysis, self.rule.count))
+        return analysis, ". ".join(note for note in notes if note is not None) or None
+
+    def fold(self, analysis: Analysis) -> NDArray[np.intp] | None:
+        """Return the fold of each row that entered, ``None`` where nuisances are fitted in sample."""
+        rows = self.batch.unlabelled
+        return None if analysis.nuisances.in_sample else fold_of(rows, hash_rows(rows), self.design)
 
 
 def analyse_arrays(
@@ -39,6 +66,33 @@ def analyse_arrays(
 
     y and p (n,), X (n, k); without an outcome it is zero. ``folds`` may hold each row's fold. Controls enter linearly.
     """
+    rows = array_rows(
+        y,
+        p,
+        X,
+        partition=Partition.of(thresholds, confident),
+        folds=folds,
+        seed=seed,
+        weights=weights,
+        weight_type=weight_type,
+        cluster=cluster,
+    )
+    return rows.analyse()
+
+
+def array_rows(
+    y: ArrayLike | None,
+    p: ArrayLike,
+    X: ArrayLike | None,
+    *,
+    partition: Partition,
+    folds: int | ArrayLike | None = 5,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+    weight_type: str = "sampling",
+    cluster: ArrayLike | None = None,
+) -> ArrayRows:
+    """Check the arrays of `analyse_arrays` and return them as one batch."""
     frequency = check_weight_type(weight_type, weighted=weights is not None)
     outcome = None if y is None else vector(y, "y")
     score = score_array(p, None if outcome is None else len(outcome))
@@ -61,20 +115,19 @@ def analyse_arrays(
         fold=given,
         frequency=frequency,
     )
-    zero = 0 if columns.weight is None else int(np.count_nonzero(columns.weight == 0))
-    if zero and columns.weight is not None:
-        columns = columns.take(columns.weight > 0)
+    used = np.ones(n, dtype=np.bool_) if columns.weight is None else columns.weight > 0
+    zero = n - int(np.count_nonzero(used))
+    if zero:
+        columns = columns.take(used)
     names = tuple(f"x{j + 1}" for j in range(len(x)))
-    design = Design(LinearBasis(names), Partition.of(thresholds, confident), count, check_seed(seed))
+    design = Design(LinearBasis(names), partition, count, check_seed(seed))
     batch = Batch(columns, columns.take(slice(0, 0)), Tally(rows=n, unlabelled=len(columns)))
     if columns.cluster is not None:
         dealt = Dealing.of(Clusters.of(columns.cluster), 1 if given is not None else count, design.seed).apply(batch)
         batch = dealt if given is None else batch
     by = "given" if given is not None else "values" if cluster is None else "cluster"
     rule = FoldRule(None if folds is None else count, by)
-    analysis = analyse(lambda: [batch], _itself, design, rule, verify=_trust)
-    notes = (zero_weight_note(zero, n), _fallback_note(analysis, folds))
-    return analysis, ". ".join(note for note in notes if note is not None) or None
+    return ArrayRows(batch, design, rule, used, zero_weight_note(zero, n))
 
 
 def _itself(batch: Batch) -> Batch:
@@ -85,7 +138,7 @@ def _trust(_: Tally) -> None:
     """Accept the counts: the arrays were checked at the door."""
 
 
-def _fallback_note(analysis: Analysis, folds: int | ArrayLike | None) -> str | None:
+def _fallback_note(analysis: Analysis, folds: int | None) -> str | None:
     """Return what a caller who asked for folds should know where there are none."""
     if folds is None or not analysis.nuisances.in_sample:
         return None

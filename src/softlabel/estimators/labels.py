@@ -104,20 +104,22 @@ def solved(sums: InfluenceSums, at: LabelPoints, q: int) -> dict[str, Solved]:
 
 
 def why_not(
-    counts: LabelCounts, left: float, columns: int, *, threshold: float, where: str = "", df: int | None = None
+    counts: LabelCounts, left: float, columns: int, *, threshold: float | None, where: str = "", df: int | None = None
 ) -> str | None:
     """Return why a hard label cannot be used, or ``None`` if it can.
 
-    ``left`` is the mean of b² per row; ``df`` one less than the clusters, where there are any.
+    ``left`` is the mean of b² per row; ``df`` one less than the clusters, where there are any. ``threshold`` is
+    ``None`` where each row has its own.
     """
     n, above, train, deciding = counts
+    at = "its threshold" if threshold is None else f"{threshold:g}"
     if n == 0 or above in (0, n):
         said = f"{'every' if above else 'no'} score{where} is above"
-        return f"{said if n else 'no row has a score that is confident at'} {threshold:g}"
+        return f"{said if n else 'no row has a score that is confident at'} {at}"
     fewer = min(above, n - above)
     if fewer < LEAST_ROWS:
         side = "above" if fewer == above else "not above"
-        return f"{fewer} of {n:,} scores{where} {side} {threshold:g} are too few for a standard error"
+        return f"{fewer} of {n:,} scores{where} {side} {at} are too few for a standard error"
     if min(n - 1, train) <= columns or (where and n < _ROWS_PER_COLUMN * columns):
         return (
             f"{n} rows{where}, of which {train} fit the nuisances of some fold, are too few for {columns} coefficients"
@@ -126,6 +128,6 @@ def why_not(
         return f"the controls explain the hard label{where} completely"
     if df == 0 or (deciding is not None and deciding < LEAST_CLUSTERS):
         one = f"all rows{where} are of one cluster"
-        alone = one if df == 0 else f"a single cluster{where} decides who is above {threshold:g}"
+        alone = one if df == 0 else f"a single cluster{where} decides who is above {at}"
         return f"{alone}, which leaves nothing to learn an error from"
     return None

@@ -12,7 +12,15 @@ from softlabel.errors import DataError, InputError, did_you_mean
 from softlabel.estimators.arrays import vector
 from softlabel.folds import hash_ids
 
-__all__ = ["WEIGHT_TYPES", "WeightType", "check_weight_type", "cluster_array", "weight_array", "zero_weight_note"]
+__all__ = [
+    "WEIGHT_TYPES",
+    "WeightType",
+    "check_weight_type",
+    "cluster_array",
+    "labels_array",
+    "weight_array",
+    "zero_weight_note",
+]
 
 Floats = NDArray[np.float64]
 WeightType = Literal["sampling", "frequency"]
@@ -88,34 +96,41 @@ def cluster_array(values: ArrayLike, n: int) -> NDArray[np.uint64]:
     >>> bool(a == c), bool(a == b)
     (True, False)
     """
+    fix = "Leave those rows out, or give each its own label if it is a cluster of its own"
+    labels = labels_array(values, n, "cluster", missing=fix)
+    return hash_ids(labels) if n else np.empty(0, dtype=np.uint64)
+
+
+def labels_array(values: ArrayLike, n: int, name: str, *, missing: str) -> pa.Array:
+    """Return a vector of n labels, numbers or text and none missing; ``missing`` says what to do where one is."""
     try:
         # from_pandas takes NaN and NaT for missing values, as None is.
         labels = pa.array(values if np.ma.isMaskedArray(values) else _one_array(values), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
-            expected="cluster to hold one label per row, all numbers or all text",
+            expected=f"{name} to hold one label per row, all numbers or all text",
             found=str(error).rstrip("."),
             fix="Pass a vector of numbers or text",
         ) from error
     labels = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     if len(labels) != n:
         raise InputError(
-            expected=f"cluster to be a vector of {n} labels", found=f"{len(labels)}", fix="Pass one label per row"
+            expected=f"{name} to be a vector of {n} labels", found=f"{len(labels)}", fix="Pass one label per row"
         )
     if labels.null_count:
         raise DataError(
-            expected="a cluster for every row",
+            expected=f"a {name.removesuffix('s')} for every row",
             found=f"{labels.null_count:,} missing labels of {n:,}",
-            fix="Leave those rows out, or give each its own label if it is a cluster of its own",
+            fix=missing,
         )
     kind = labels.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if n and not any(test(kind) for test in _LABELS):
         raise InputError(
-            expected="cluster to be numbers or text", found=f"values of type {kind}", fix="Cast the labels to text"
+            expected=f"{name} to be numbers or text", found=f"values of type {kind}", fix="Cast the labels to text"
         )
-    return hash_ids(labels) if n else np.empty(0, dtype=np.uint64)
+    return labels
 
 
 _LABELS = (

@@ -13,7 +13,7 @@ from softlabel.moments.cells import CellMoments
 from softlabel.moments.design import Design
 from softlabel.study import Columns
 
-__all__ = ["BLOCK_ROWS", "Block", "add_block", "centre", "sorted_block", "sorted_blocks"]
+__all__ = ["BLOCK_ROWS", "Block", "add_block", "centre", "fold_of", "sorted_block", "sorted_blocks"]
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from softlabel.errors import InputError
 from softlabel.replicate.aims import Aim, verdicts
+from softlabel.replicate.folder import folder_of
 from softlabel.replicate.rules import Rules
 from softlabel.replicate.scenarios import chosen
 from softlabel.replicate.tables import Cell, Line, Share, Tuning, cells, lines, losses, search, shares
@@ -83,7 +83,7 @@ def replicate_rules(
     (['supervised', 'soft'], [3, 3])
     """
     asked = chosen(scenarios)
-    folder = None if resume is None else _folder(resume)
+    folder = None if resume is None else folder_of(resume)
     found: dict[str, MonteCarlo] = {}
     for scenario in asked:
         file = None if folder is None else folder / f"{scenario.name}.jsonl"
@@ -106,14 +106,3 @@ def rules_found(found: Mapping[str, MonteCarlo]) -> RulesFound:
         shares=shares(found),
         aims=verdicts(found),
     )
-
-
-def _folder(path: str | Path) -> Path:
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            expected="resume to name a folder", found=f"{str(path)!r}: {error.strerror}", fix="Name another one"
-        ) from error
-    return folder

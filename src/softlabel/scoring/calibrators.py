@@ -8,7 +8,7 @@ temperature     σ(l / T)                                              Guo et al
 platt           σ(a + b l)                                            Platt (1999), on the logit
 beta            σ(c + a log p − b log(1 − p)), a and b not negative   Kull, Silva Filho & Flach (2017)
 isotonic        increasing steps, interpolated                        Zadrozny & Elkan (2002)
-conditional     σ(a + b l + γᵀX)                                      aims at E[G|p,X] = p
+conditional     σ(a + b l + Σⱼ fⱼ(xⱼ)), fⱼ natural splines              aims at E[G|p,X] = p
 multicalibrated  boosted on the controls (MCGrad)                     Tax et al. (2026)
 ==============  ====================================================  ======================================
 
@@ -37,9 +37,9 @@ Floats = NDArray[np.float64]
 Calibrated = Callable[[Floats, Floats], Floats]  # of raw scores (n,) and controls (n, k)
 
 
-# A standard normal prior on what each control adds, per standard deviation: with a few hundred rows it steadies many
-# controls, and beside the likelihood of a few thousand it is nothing.
-_CONTROL_PENALTY = 1.0
+# A normal prior of standard deviation 0.3 on what each control adds to the logit, per deviation of its own: for a
+# classifier that saw the controls little is left to add. With 200 labels it shrinks by a third, with 2,000 by 4%.
+_CONTROL_PENALTY = 10.0
 
 
 def check_calibrator(name: str) -> str:
@@ -131,7 +131,7 @@ class _Sigmoid:
 
 @dataclass(frozen=True, slots=True)
 class _Conditional:
-    """σ(a + b logit p + γᵀX)."""
+    """σ(a + b logit p + Σⱼ fⱼ(xⱼ))."""
 
     least: float
     fit: LogisticFit
@@ -148,7 +148,7 @@ def _beside(index: Floats, controls: Floats, dense: Any) -> Floats:
 def _conditional(
     p: Floats, controls: Floats, categorical: Sequence[bool], group: Floats, weight: Floats | None, least: float
 ) -> Calibrated:
-    dense = dense_columns(categorical).fit(controls) if controls.shape[1] else None
+    dense = dense_columns(categorical, curves=True).fit(controls) if controls.shape[1] else None
     columns = _beside(_logit(p, least=least), controls, dense)
     penalty = np.full(columns.shape[1], _CONTROL_PENALTY)
     penalty[0] = LEAST_PENALTY

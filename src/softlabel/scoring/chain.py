@@ -152,7 +152,7 @@ def scored_tables(
             table = pa.ipc.open_file(mapped).read_all()
             yield ScoredTables(
                 Frame(source.name, table.column_names, table.column),
-                _labelled_frame(shown.name, labels.table, trained, study, kept, made),
+                _labelled_frame("its labelled rows" if mixed else shown.name, labels.table, trained, study, kept, made),
                 trained.report(table.num_rows, missing + Counter(trained.missing)),
             )
             del table

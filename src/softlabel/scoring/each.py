@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import read_labelled
 from softlabel.scoring.pieces import Piece, Rows, fit_halves_each, fit_pieces
+from softlabel.scoring.preparing import Prepared, prepare
 from softlabel.scoring.scorer import rows_of
-from softlabel.scoring.training import Asked, Prepared, check_asked, prepare
+from softlabel.scoring.training import Asked, check_asked
 from softlabel.sources import open_source
 
 __all__ = ["EachScore", "score_each"]
@@ -59,7 +60,13 @@ def score_each(
             found |= _crossed(shown, hidden, calibrators, crossed, first)
         if "halves" in splits:
             found |= _halved(shown, hidden, calibrators, first)
-    return {(one.calibrator, one.split): found[one.calibrator, one.split] for one in asked}
+    # Back to the order of the table.
+    back = np.argsort(shown.order)
+    return {
+        (one.calibrator, one.split): EachScore(each.unlabelled, each.labelled[back], each.audit)
+        for one in asked
+        for each in [found[one.calibrator, one.split]]
+    }
 
 
 def _hidden(unlabelled: Any, asked: Asked, shown: Prepared) -> Rows:

@@ -10,7 +10,6 @@ counts should have mean one. A row of weight zero is left out.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,11 +26,15 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from softlabel.errors import DataError, InputError
+from softlabel.nuisances.learners import last_step, weight_argument
 from softlabel.scoring.forward import Layers, by_row, network
 
 __all__ = ["BootstrapEnsemble", "DeepEnsemble", "MemberClassifier", "Training", "training_rows"]
 
 Floats = NDArray[np.float64]
+
+# What takes weights whatever the version of scikit-learn; its networks do from 1.7 on.
+_INSTEAD = "LogisticRegression(), or install scikit-learn 1.7 or newer"
 
 # One of them is in the fifth that says when a network stops.
 _FEWEST = 5
@@ -149,7 +152,9 @@ class BootstrapEnsemble(MemberClassifier):
         """Fit every member on rows X (n, k) of classes y (n,), with weights (n,) if there are any."""
         rows = training_rows(X, y, sample_weight)
         plain = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
-        argument = None if rows.weight is None else _weight_argument(plain)
+        argument = (
+            None if rows.weight is None else weight_argument(plain, type(last_step(plain)).__name__, "member", _INSTEAD)
+        )
         self.estimators_ = []
         with _calm():
             for seeds in _seeds(self.random_state, self.members):
@@ -236,7 +241,11 @@ class DeepEnsemble(MemberClassifier):
             early_stopping=True,
             validation_fraction=0.2,
         )
-        extra = {} if rows.weight is None else {_weight_argument(plain): rows.weight}
+        extra = (
+            {}
+            if rows.weight is None
+            else {weight_argument(plain, type(last_step(plain)).__name__, "member", _INSTEAD): rows.weight}
+        )
         self.networks_: list[Layers] = []
         with _calm():
             for seeds in _seeds(self.random_state, self.members):
@@ -265,22 +274,6 @@ def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
     copy = clone(estimator)
     names = sorted(name for name in copy.get_params() if name.rpartition("__")[2] == "random_state")
     return copy.set_params(**{name: int(rng.integers(2**31)) for name in names})
-
-
-def _weight_argument(estimator: Any) -> str:
-    """Return by which argument ``fit`` takes weights; a pipeline passes them to its last step."""
-    path, last = "", estimator
-    while hasattr(last, "steps"):
-        name, last = last.steps[-1]
-        path += f"{name}__"
-    if "sample_weight" not in inspect.signature(last.fit).parameters:
-        old = isinstance(last, MLPClassifier)
-        raise InputError(
-            expected="a member that can be fitted with weights",
-            found=f"{type(last).__name__}, whose fit has no sample_weight",
-            fix="Install scikit-learn 1.7 or newer, or leave the weights out" if old else "Use another, or no weights",
-        )
-    return f"{path}sample_weight"
 
 
 @contextmanager

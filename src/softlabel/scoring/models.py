@@ -139,8 +139,10 @@ def _named(name: str, seed: int) -> Model:
     raise _no_model(f"model={name!r}", did_you_mean(name, MODELS))
 
 
-def dense_columns(categorical: Sequence[bool]) -> Any:
+def dense_columns(categorical: Sequence[bool], *, curves: bool = False) -> Any:
     """Return a transformer of codes and numbers (n, k) to columns without gaps, numeric ones of unit variance.
+
+    With ``curves`` a number becomes the columns of a natural spline of four knots.
 
     A missing number becomes the median, and a column says where, if training rows had gaps too. A category has a column
     for each level; rare levels share one, with those that training rows did not have.
@@ -152,9 +154,13 @@ def dense_columns(categorical: Sequence[bool]) -> Any:
 
     numeric = [j for j, is_category in enumerate(categorical) if not is_category]
     coded = [j for j, is_category in enumerate(categorical) if is_category]
-    filled = make_pipeline(
-        SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()
-    )
+    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    steps: list[Any] = [imputer, StandardScaler()]
+    if curves:
+        from softlabel.scoring.curves import Curves
+
+        steps.insert(1, Curves())
+    filled = make_pipeline(*steps)
     levels = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_RARE, sparse_output=False)
     return ColumnTransformer([("numbers", filled, numeric), ("levels", levels, coded)], sparse_threshold=0)
 
@@ -162,7 +168,10 @@ def dense_columns(categorical: Sequence[bool]) -> Any:
 def fit_model(
     model: Model, codes: Floats, frame: pa.Table | None, categorical: Sequence[bool], group: Floats, weight: Any
 ) -> Any:
-    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``."""
+    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``.
+
+    Weights are made of mean one: beside a model's own penalties n rows then count as n.
+    """
     if model.given:
         return None
     from sklearn.base import clone
@@ -174,7 +183,11 @@ def fit_model(
     elif model.takes == "codes":
         estimator.set_params(categorical_features=list(categorical))
     given: Any = codes if model.takes != "frame" or frame is None else frame.to_pandas()
-    arguments = {} if weight is None else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight}
+    arguments = (
+        {}
+        if weight is None
+        else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight / weight.mean()}
+    )
     try:
         estimator.fit(given, group.astype(np.int64), **arguments)
     except Exception as error:  # whatever somebody else's classifier raises

@@ -103,8 +103,8 @@ def score(
         numbers, with gaps filled; or "given": the one feature is the score of a classifier trained on other rows, and
         is only calibrated.
     calibrator
-        "conditional" (σ(a + b logit p + γᵀX), which aims at E[G|p,X] = p), "none", "temperature", "platt", "beta",
-        "isotonic" or "multicalibrated" (``softlabel[multicalibration]``).
+        "conditional" (σ(a + b logit p + Σⱼ fⱼ(xⱼ)), which aims at E[G|p,X] = p), "none", "temperature", "platt",
+        "beta", "isotonic" or "multicalibrated" (``softlabel[multicalibration]``).
     split
         "folds": as above. "mean": unlabelled rows get the mean of all folds' models, which is steadier, but no longer
         of the law that labelled rows show. "halves": the classifier on one half, the calibrator on the other (Kurbucz

@@ -107,7 +107,8 @@ def _uninformative(beyond: Beyond | None) -> str | None:
             f"The controls explain {1 - beyond.share:.1%} of the score's variance on the labelled rows: features "
             "beyond them hardly move it"
         )
-    if abs(beyond.slope) >= _UNSURE * beyond.std_error:
+    # A slope below zero tells nothing either: cross-fitted noise leans that way.
+    if beyond.slope >= _UNSURE * beyond.std_error:
         return None
     return (
         "What the features add to the controls tells nothing of the group that could be told from chance: the slope "

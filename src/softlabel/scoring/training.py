@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,15 @@ from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.scoring.calibrators import check_calibrator
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import Labelled
-from softlabel.scoring.layout import Layout, lay_out
 from softlabel.scoring.metrics import Beyond, beyond_controls, measure
 from softlabel.scoring.models import Model, dense_columns, make_model
 from softlabel.scoring.names import DRAWS, SPLITS
 from softlabel.scoring.pieces import Piece, Recipe, Rows, fit_halves, fit_piece
-from softlabel.scoring.scorer import Roles, Scorer, gaps, rows_of
+from softlabel.scoring.preparing import prepare
+from softlabel.scoring.scorer import Roles, Scorer, gaps
 from softlabel.scoring.structure import check_structure, said
 
-__all__ = ["Asked", "Prepared", "Trained", "check_asked", "prepare", "train"]
+__all__ = ["Asked", "Trained", "check_asked", "train"]
 
 Floats = NDArray[np.float64]
 
@@ -189,48 +189,22 @@ class Trained:
         )
 
 
-class Prepared(NamedTuple):
-    """Labelled rows laid out, and how a score is to be made of them."""
-
-    layout: Layout
-    rows: Rows
-    recipe: Recipe
-
-
-def prepare(labelled: Labelled, asked: Asked) -> Prepared:
-    """Return labelled rows as pieces are fitted on them."""
-    layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
-    bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
-    rows = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
-    flags = dict(zip(layout.names, layout.categorical, strict=True))
-    recipe = Recipe(
-        model=asked.model,
-        calibrator=asked.calibrator,
-        draw=asked.draw,
-        sigma=asked.sigma,
-        feature_categories=tuple(flags[name] for name in asked.roles.features),
-        control_categories=tuple(flags[name] for name in asked.roles.controls),
-        inner=asked.folds,
-        seed=asked.seed,
-    )
-    return Prepared(layout, rows, recipe)
-
-
 def train(labelled: Labelled, asked: Asked) -> Trained:
     """Fit the pieces, and score each labelled row by those that have not seen it, where there are such."""
-    layout, rows, recipe = prepare(labelled, asked)
+    layout, rows, order, recipe = prepare(labelled, asked)
+    back = np.argsort(order)
     # Labelled rows are few: threads of the numerical libraries would mostly wait for each other.
     with threadpool_limits(limits=1):
         fit = _by_halves if asked.split == "halves" else _by_folds
-        dealt, pieces, raw, p, audit = fit(recipe, rows, asked)
+        dealt, pieces, raw, p, audit = fit(recipe, rows, _in_order(asked, order))
     scorer = Scorer(asked.roles, layout, pieces, None if asked.split == "halves" else dealt, asked.split == "mean")
     return Trained(
         asked=asked,
         scorer=scorer,
-        p=p,
-        hashes=rows.hashes,
-        audit=audit,
-        fold=dealt.fold,
+        p=p[back],
+        hashes=rows.hashes[back],
+        audit=audit[back],
+        fold=dealt.fold[back],
         missing=gaps(labelled.table, asked.roles.seen),
         group=rows.labels,
         metrics=_metrics(raw, p, rows, audit),
@@ -261,6 +235,13 @@ def _by_folds(recipe: Recipe, rows: Rows, asked: Asked) -> _Fitted:
         raw[own], p[own] = piece.both(rows.take(own))
         pieces.append(piece)
     return dealt, tuple(pieces), raw, p, np.ones(len(rows), dtype=np.bool_)
+
+
+def _in_order(asked: Asked, order: NDArray[np.intp]) -> Asked:
+    """Return what was asked, with folds that were handed in put in the order of rows that are fitted on."""
+    if asked.given is None or len(asked.given) != len(order):
+        return asked
+    return replace(asked, given=asked.given[order])
 
 
 def _as_given(rows: Rows, asked: Asked) -> Dealt:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from softlabel.errors import InputError
 from softlabel.nuisances.learners import require_sklearn
 from softlabel.replicate.aims import Aim
+from softlabel.replicate.folder import folder_of
 from softlabel.replicate.scoring import calibrating, learning
 from softlabel.replicate.scoring.aims import FITTED, verdicts
 from softlabel.replicate.scoring.auditing import Auditing, CrossFitting
@@ -133,7 +133,7 @@ def runs_of(
     """Run everything."""
     every = whole("replications", replications, least=_LEAST)
     require_sklearn("to make scores")
-    folder = None if resume is None else _folder(resume)
+    folder = None if resume is None else folder_of(resume)
 
     def of(name: str, experiment: Experiment, share: int = 1) -> MonteCarlo:
         file = None if folder is None else folder / f"{name}.jsonl"
@@ -171,14 +171,3 @@ def scores_found(runs: Runs, *, seed: int) -> ScoresFound:
         learners=learners,
         aims=verdicts(scores, checks, noise, learners),
     )
-
-
-def _folder(path: str | Path) -> Path:
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            expected="resume to name a folder", found=f"{str(path)!r}: {error.strerror}", fix="Name another one"
-        ) from error
-    return folder
