@@ -57,7 +57,7 @@ def test_a_calibrator_and_a_split(calibrator: Any, split: Any) -> None:
         split=split,
     )
     table = _joined({**unlabelled, "p": scores.unlabelled}, {**labelled, "p": scores.labelled})
-    clean = {"audit": "a"} if split == "halves" else {}
+    clean: dict[str, Any] = {"audit": "a"} if split == "halves" else {}
     table["a"] = np.concatenate([np.zeros(1_500), scores.audit])
     d = sl.diagnose(table, score="p", **ROLES, **clean)
     found = {name: value for name, value in values.items() if name.startswith(f"{calibrator} {split} ")}
@@ -115,7 +115,7 @@ def test_a_check_on_fresh_rows(shift: float) -> None:
             controls=CONTROLS,
             group="g",
             model="given",
-            calibrator=name,  # type: ignore[arg-type]
+            calibrator=name,
         )
         table = _joined({**hidden, "p": scores.unlabelled}, {**fresh, "p": scores.scorer.predict(fresh)})
         d = sl.diagnose(table, score="p", **ROLES)

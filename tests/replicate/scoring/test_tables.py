@@ -193,7 +193,7 @@ def test_aims(found: ScoresFound) -> None:
     assert (default.where, default.value, default.low) == ("500 labels", row.coverage, row.coverage_low)
     assert (default.least, default.most) == (0.93, 0.97)
     assert default.outcome == ("pass" if row.coverage_high >= 0.93 and row.coverage_low <= 0.97 else "fail")
-    assert sum(aim.code == "soft.undercoverage" for aim in found.aims) == 2 * 2
+    assert [aim.most for aim in found.aims if aim.code == "soft.undercoverage"] == [0.69] * 4
     # Of fresh rows and 20,000 labels alone.
     assert [where for code, where in aims if code == "check.size"] == ["shift 0, conditional", "shift 1, conditional"]
     assert [where for code, where in aims if code == "check.power"] == ["shift 1, platt"]
@@ -269,8 +269,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the whole small enough for a test: every part, a few of its cells."""
     monkeypatch.setattr(calibrating, "SIZES", (100,))
     monkeypatch.setattr(learning, "SIZES", (200,))
-    monkeypatch.setattr(command, "Calibrating", partial(command.Calibrating, rows=1_000))
-    monkeypatch.setattr(command, "Learning", partial(command.Learning, learners=("linear", "quadratic")))
+    monkeypatch.setattr(command, "Calibrating", partial(calibrating.Calibrating, rows=1_000))
+    monkeypatch.setattr(command, "Learning", partial(learning.Learning, learners=("linear", "quadratic")))
     monkeypatch.setattr(command, "FRESH", (500,))
     monkeypatch.setattr(command, "usable", lambda: ("none", "platt", "conditional"))
     monkeypatch.setattr(command, "MADE", drawing.MADE[:2])
@@ -296,7 +296,7 @@ def test_a_quick_run_is_what_it_was() -> None:
     )
     # A control is made with exp, whose last digit is the machine's, and folds hang on all digits of the controls: of
     # another dealing numbers differ by a fraction of their standard error, which is 0.1 and more.
-    assert scores["conditional", "folds", "guarded"] == pytest.approx(0.12982, abs=0.03)
+    assert scores["conditional", "folds", "guarded"] == pytest.approx(0.09716, abs=0.03)
     assert scores["platt", "mean", "soft"] == pytest.approx(0.02170, abs=0.03)
     assert scores["none", "halves", "guarded"] == scores[None, None, "supervised"]
     assert noise["X, Beta", "rectified"] == pytest.approx(0.91149, abs=0.03)

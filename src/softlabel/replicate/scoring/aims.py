@@ -21,8 +21,9 @@ ENOUGH = 500
 # labels a 40th, of 5,000 a tenth, with which a chi-square of six degrees of freedom rejects 7.5% in place of 5.
 FITTED = 20_000
 
-# Theory's table has 24 to 69%.
-_SOFT_AT_MOST = 0.80
+# Of up to 500 labels soft's interval covers at most 69%, as theory's table has it. The classifier's error, of which it
+# knows nothing, falls with more labels and its own does not: of 2,000 it is only to be seen that it covers too little.
+_SOFT_AT_MOST, _SOFT_OF_MANY = 0.69, 0.93
 _SIZE = (0.03, 0.07)
 _POWER = 0.95
 # A slope of 0 and of 1, as near as a linear basis and 500 labels come.
@@ -47,7 +48,9 @@ def _coverage(scores: Table[ScoreRow]) -> Iterator[Aim]:
             yield Aim.of("default.coverage", where, measured, least=LEAST_COVERAGE, most=MOST_COVERAGE)
         if row.split == "folds" and row.estimator == "soft":
             where = f"{row.labelled} labels, {row.calibrator}"
-            yield Aim.of("soft.undercoverage", where, measured, most=_SOFT_AT_MOST)
+            yield Aim.of(
+                "soft.undercoverage", where, measured, most=_SOFT_AT_MOST if row.labelled <= ENOUGH else _SOFT_OF_MANY
+            )
 
 
 def _check(checks: Table[CheckRow]) -> Iterator[Aim]:

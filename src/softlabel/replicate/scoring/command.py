@@ -101,7 +101,7 @@ class ScoresFound:
 
 
 def replicate_scores(
-    replications: int = 250,
+    replications: int = 200,
     *,
     workers: int = 1,
     seed: int = 0,
