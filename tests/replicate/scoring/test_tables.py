@@ -250,7 +250,7 @@ def test_the_page_holds_the_tables(found: ScoresFound) -> None:
     ):
         assert said in words
     for aim in found.aims:
-        assert (f"! {aim.where}: {aim.value:.3f} (" in page) == (aim.outcome == "fail")
+        assert (f"! {aim.where}: {aim.value:.3f} (" in words) == (aim.outcome == "fail")
 
 
 def test_tables_become_frames_and_json(found: ScoresFound) -> None:

@@ -138,8 +138,8 @@ def _aims(found: ScoresFound) -> str:
     for code in dict.fromkeys(found.aims["code"]):
         mine = [aim for aim in found.aims if aim.code == code]
         passed = sum(aim.outcome == "pass" for aim in mine)
-        lines.append(f"  {code}: {passed} of {len(mine)} reached ({AIMS[code]})")
-        lines += [f"    ! {_missed(aim)}" for aim in mine if aim.outcome == "fail"]
+        lines.append(wrapped(f"{code}: {passed} of {len(mine)} reached ({AIMS[code]})", hang="  "))
+        lines += [wrapped(f"! {_missed(aim)}", "    ", "  ") for aim in mine if aim.outcome == "fail"]
     return "\n".join(lines)
 
 

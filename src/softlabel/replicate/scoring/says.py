@@ -60,7 +60,7 @@ LEARNERS = (
 
 AIMS = {
     "default.coverage": "conditional, folds, guarded covers 93 to 97%",
-    "soft.undercoverage": "soft's own interval covers at most 69%, with 2,000 labels 93%",
+    "soft.undercoverage": "soft's own covers at most 69%, 93% at 2,000 labels",
     "check.size": "conditional is rejected 3 to 7% of the time",
     "check.power": "others are rejected 95% of the time under a shift along x1",
     "noise.raises_v_star": "a Beta draw raises V* fivefold",
