@@ -109,6 +109,7 @@ def fit_piece(recipe: Recipe, rows: Rows) -> Piece:
     A score of a row that the classifier was fitted on is too good; a calibrator that saw such scores would believe
     them. So each row here is scored by a classifier of the other folds, as in stacking (Wolpert 1992).
     """
+    rows = _counted(rows)
     _check_groups(rows, "of a fold's training rows")
     calibrate = _calibrator(recipe, rows)
     return Piece(recipe, _fitted(recipe, rows), calibrate)
@@ -116,11 +117,16 @@ def fit_piece(recipe: Recipe, rows: Rows) -> Piece:
 
 def fit_halves(recipe: Recipe, rows: Rows, first: NDArray[np.bool_]) -> Piece:
     """Return the classifier fitted on the first half of labelled rows, and a calibrator fitted on the second."""
-    train, held = rows.take(first), rows.take(~first)
+    train, held = _counted(rows.take(first)), _counted(rows.take(~first))
     _check_groups(train, "of the half that trains")
     _check_groups(held, "of the half that calibrates")
     model = _fitted(recipe, train)
     return Piece(recipe, model, _calibrated_on(recipe, held, _raw(recipe, model, held)))
+
+
+def _counted(rows: Rows) -> Rows:
+    """Return the rows that stand for any: those of weight zero train nothing."""
+    return rows if rows.weight is None or (rows.weight > 0).all() else rows.take(rows.weight > 0)
 
 
 def _calibrator(recipe: Recipe, rows: Rows) -> Calibrated:
@@ -130,6 +136,9 @@ def _calibrator(recipe: Recipe, rows: Rows) -> Calibrated:
         return _calibrated_on(recipe, rows, _raw(recipe, None, rows))
     least = int(min(rows.labels.sum(), (1 - rows.labels).sum()))
     count = min(recipe.inner, least)
+    if rows.cluster is not None:
+        # A fold less of them is left than the rows were dealt from.
+        count = max(2, min(count, len(np.unique(rows.cluster))))
     # Another seed than the outer folds': the same one would deal the same rows together again.
     fold = deal_labelled(rows.hashes, rows.labels, rows.cluster, count, splitmix(recipe.seed) >> 1).fold
     raw = np.empty(len(rows))
