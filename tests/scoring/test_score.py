@@ -246,6 +246,37 @@ def test_a_weight_of_zero_trains_nothing(table: pa.Table) -> None:
 # ------------------------------------------------------------------------------------------- draws
 
 
+@pytest.mark.parametrize("calibrator", ["isotonic", "conditional", "beta"])
+@pytest.mark.parametrize("split", ["folds", "halves"])
+def test_a_weight_of_zero_is_as_good_as_no_row(calibrator: Any, split: Any, table: pa.Table) -> None:
+    labelled, unlabelled = _apart(table)
+    gone = np.zeros(N_LABELLED, dtype=np.bool_)
+    # Those with the greatest scores: an isotonic map ends in points of no weight.
+    gone[np.argsort(labelled["w"].fill_null(0.0).to_numpy())[-40:]] = True
+    fold: Any = FOLD if split == "folds" else "halves"
+    weighted = labelled.append_column("none", pa.array(np.where(gone, 0.0, 1.0)))
+    found = score(weighted, unlabelled, **ROLES, calibrator=calibrator, split=fold, weights="none")
+    assert np.isfinite(found.unlabelled).all()
+    if split == "halves":
+        return  # the halves of fewer rows are other halves
+    without = score(labelled.filter(pa.array(~gone)), unlabelled, **ROLES, calibrator=calibrator, split=FOLD[~gone])
+    # The same fits up to the last digits: a fold's rows are the same, and so are those within it that count.
+    assert found.labelled[~gone] == pytest.approx(without.labelled, abs=1e-9)
+    assert found.unlabelled == pytest.approx(without.unlabelled, abs=1e-9)
+
+
+def test_labels_of_no_weight_cannot_train(table: pa.Table) -> None:
+    weight = np.where(table["truth"].to_numpy() == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="at least 2 rows of each group of a fold's training rows; found 0 in the"):
+        score(table.append_column("none", pa.array(weight)), **ROLES, weights="none")
+
+
+def test_as_many_clusters_as_folds_are_enough(table: pa.Table) -> None:
+    few = table.append_column("few", pa.array(np.arange(table.num_rows) % 5))
+    scores = score(few, **ROLES, cluster="few", folds=5)
+    assert [len(set(scores.fold[np.arange(N_UNLABELLED, len(table)) % 5 == k])) for k in range(5)] == [1] * 5
+
+
 def test_a_beta_draw_has_the_mean_and_the_variance_it_should(table: pa.Table) -> None:
     labelled, _ = _apart(table)
     # One row many times, told apart by an id: draws around one score.
@@ -338,16 +369,27 @@ def test_the_report_goes_to_json_and_back_and_to_a_page(table: pa.Table) -> None
         ({"features": ["x", "v"], "weights": "v"}, ["features without the group", "the weights"]),
         ({"controls": ["g"]}, ["controls without the group"]),
         ({"group": "y"}, ["the group 'y' to be 0 or 1"]),
+        ({"group": "site", "features": ["w"]}, ["the group 'site' to be numeric", "type string, such as '"]),
+        ({"weights": "site", "features": ["w"]}, ["the weights 'site' to be numeric", "type string, such as '"]),
+        ({"weights": "g"}, ["the weights to be known in every row", "the group 'g'"]),
+        ({"cluster": "g"}, ["the cluster to be known in every row"]),
         ({"calibrator": "plat"}, ["'plat'", "Did you mean 'platt'"]),
         ({"split": "half"}, ["split to be one of", "Did you mean 'halves'"]),
         ({"split": [0, 1]}, [f"a fold for each of the {N_LABELLED} labelled rows", "found 2"]),
         ({"split": [0, 0]}, ["at least 2 folds"]),
+        ({"split": [None, "a"] * 150}, ["split to hold numbers or texts alone"]),
+        ({"split": np.array([None, "a"] * 150)}, ["split to hold numbers or texts alone"]),
+        ({"calibrator": np.array(["platt", "beta"])}, ["calibrator to be the name of one"]),
+        ({"draw": np.array(["mean", "beta"])}, ["draw to be one of"]),
         ({"folds": 1}, ["folds to be a whole number from 2 to 100"]),
         ({"folds": None}, ["folds to be a whole number from 2 to 100"]),
         ({"draw": "sample"}, ["draw to be one of"]),
         ({"draw": "member"}, ["an ensemble to draw members from", "model='logistic'"]),
         ({"draw": "beta", "sigma": 1.0}, ["sigma between 0 and 1"]),
         ({"categories": ["y"]}, ["categories to be features or controls", "'y'"]),
+        ({"categories": "site"}, ["categories to be a list of columns", "categories=['site']"]),
+        ({"categories": None}, ["categories to be a list of columns"]),
+        ({"folds": 2.5}, ["folds to be a whole number from 2 to 100; found folds=2.5. Use folds=5."]),
         ({"cluster": "ward", "id": "ward"}, ["one column to decide folds"]),
         ({"cluster": "ward", "folds": 60}, ["as many clusters with labelled rows as folds (60)"]),
         ({"seed": -1}, ["seed to be a whole number"]),

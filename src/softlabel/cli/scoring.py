@@ -7,8 +7,8 @@ import argparse
 from softlabel.cli.options import add_controls, add_files, add_making, add_running
 from softlabel.progress import Passes, check_progress
 from softlabel.results import ScoreReport
+from softlabel.scoring.asked import check_asked
 from softlabel.scoring.names import DRAWS
-from softlabel.scoring.training import check_asked
 from softlabel.scoring.whole import whole_table
 from softlabel.sources.threads import check_threads
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from softlabel.errors import SoftlabelError
 from softlabel.hashing import Hashes
+from softlabel.scoring.asked import Asked
 from softlabel.scoring.labelled import Labelled, read_labelled
 from softlabel.scoring.layout import lay_out
 from softlabel.scoring.scorer import rows_of
-from softlabel.scoring.training import Asked
 from softlabel.sources import Source
 from softlabel.study.columns import is_category, is_number
 

@@ -4,7 +4,7 @@ With l = logit(p), kept finite by cutting p at 1/(4n) and 1 − 1/(4n) for n cal
 
 ==============  ====================================================  ======================================
 none            p as it is
-temperature     σ(l / T)                                              Guo et al. (2017)
+temperature     σ(l / T), T positive                                  Guo et al. (2017)
 platt           σ(a + b l)                                            Platt (1999), on the logit
 beta            σ(c + a log p − b log(1 − p)), a and b not negative   Kull, Silva Filho & Flach (2017)
 isotonic        increasing steps, interpolated                        Zadrozny & Elkan (2002)
@@ -44,7 +44,7 @@ _CONTROL_PENALTY = 10.0
 
 def check_calibrator(name: str) -> str:
     """Return the name, or say which there are."""
-    if name not in CALIBRATORS:
+    if not isinstance(name, str) or name not in CALIBRATORS:
         raise InputError(
             expected="calibrator to be the name of one", found=repr(name), fix=did_you_mean(str(name), CALIBRATORS)
         )
@@ -86,6 +86,9 @@ def fit_calibrator(
         return _conditional(p, controls, categorical, group, relative, least)
     columns = partial(_COLUMNS[name], least=least)
     fit = fit_logistic(columns(p), group, weight=relative, penalty=LEAST_PENALTY, intercept=name != "temperature")
+    if name == "temperature":
+        # T > 0: where a score points the wrong way no temperature helps but an infinite one.
+        fit = LogisticFit(fit.intercept, np.maximum(fit.slopes, 0.0))
     if name == "beta" and (fit.slopes < 0).any():
         fit = _without_negative(columns(p), group, relative, fit)
     return _Sigmoid(columns, fit)

@@ -18,9 +18,10 @@ from softlabel.errors import InputError, SourceChanged, SourceError
 from softlabel.hashing import Hashes
 from softlabel.progress import Passes
 from softlabel.results.scoring import ScoreReport
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.labelled import read_labelled
 from softlabel.scoring.scorer import Scored
-from softlabel.scoring.training import Asked, Trained, check_asked, train
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import Selection, open_source
 from softlabel.sources.arrow import Frame
 from softlabel.sources.counting import known_rows

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softlabel.scoring.asked import Asked
 from softlabel.scoring.labelled import Labelled
 from softlabel.scoring.layout import Layout, lay_out
 from softlabel.scoring.pieces import Recipe, Rows
 from softlabel.scoring.scorer import rows_of
-
-if TYPE_CHECKING:
-    from softlabel.scoring.training import Asked
 
 __all__ = ["Prepared", "prepare"]
 

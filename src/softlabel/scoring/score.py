@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from softlabel.errors import InputError
 from softlabel.results.scoring import ScoreReport
 from softlabel.scoring.apart import read_to_train
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.scorer import Scored, Scorer
-from softlabel.scoring.training import Asked, Trained, check_asked, train
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import open_source
 from softlabel.sources.threads import check_threads
 from softlabel.study.columns import numbers

@@ -41,6 +41,13 @@ def check_structure(roles: Roles, outcome: str | None, *, force: bool) -> None:
         )
     if roles.group in roles.controls:
         raise InputError(expected="controls without the group", found=repr(roles.group), fix="Leave it out of controls")
+    for role, taken in (("weights", roles.weights), ("cluster", roles.cluster), ("id", roles.id)):
+        if taken == roles.group:
+            raise InputError(
+                expected=f"the {role} to be known in every row",
+                found=f"the group {taken!r}, which is null where it is unknown",
+                fix=f"Name a column of its own for the {role}, or leave {role}= out",
+            )
     if not set(roles.features) - set(roles.controls) and not force:
         raise InputError(
             expected="features beyond the controls",
