@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from softlabel.datasets import Roles, about, load, read_study
-from softlabel.errors import InputError
+from softlabel.errors import InputError, did_you_mean
 
 __all__ = ["CASES", "Case", "Known", "case", "design", "found_in"]
 
@@ -130,20 +130,29 @@ def design(table: pa.Table, roles: Roles) -> Floats:
     return np.asarray(np.linalg.qr(np.column_stack(columns))[0])
 
 
-def found_in(folder: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of cases whose data are there, and a sentence for each that is not shown."""
+def found_in(folder: str | None, asked: Sequence[str] | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the cases asked for whose data are there, and a sentence for each that is not shown.
+
+    Examples
+    --------
+    >>> found_in(None)[0]
+    ('credit_default', 'nycflights')
+    """
+    unknown = [name for name in asked or () if name not in CASES]
+    if unknown:
+        raise InputError(expected="the name of a study", found=repr(unknown[0]), fix=did_you_mean(unknown[0], CASES))
     names: list[str] = []
     missing: dict[str, str] = {}
-    for known in CASES.values():
-        dataset = about(known.dataset)
+    for name in CASES if asked is None else asked:
+        dataset = about(CASES[name].dataset)
         if dataset.ships or (folder is not None and (Path(folder) / dataset.file).is_file()):
-            names.append(known.name)
+            names.append(name)
         else:
             missing[dataset.name] = dataset.file
-    if folder is not None and not any(not about(CASES[name].dataset).ships for name in names):
+    if folder is not None and missing and all(about(CASES[name].dataset).ships for name in names):
         raise InputError(
             expected=f"{' or '.join(missing.values())} in the folder of --data",
-            found=f"neither in {folder}",
+            found=f"none of them in {folder}",
             fix="Name the folder that holds them, or leave --data out",
         )
     told = (

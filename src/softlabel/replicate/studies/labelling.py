@@ -99,7 +99,7 @@ def _diagnosed(rows: Case, p: Floats, shown: NDArray[np.intp], rule: str) -> Dia
 def _every_label(rows: Case, p: Floats, hidden: NDArray[np.intp]) -> dict[str, float]:
     """Return slope and leak of soft and of hard on the rows whose labels were hidden."""
     basis = rows.basis[hidden]
-    found = {}
+    found: dict[str, float] = {}
     for name, x in (("soft", p[hidden]), ("hard", (p[hidden] > THRESHOLD).astype(np.float64))):
         left = x - basis @ np.linalg.solve(basis.T @ basis, basis.T @ x)
         size = float(left @ left)
