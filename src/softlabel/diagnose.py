@@ -180,6 +180,7 @@ def diagnose(
             "group": group,
             "controls": controls if isinstance(controls, str) else plan.controls,
             "weights": weights,
+            "weight_type": weight_type,
             "cluster": cluster,
             "id": id,
             "folds": 5 if folds is None else folds,

@@ -97,6 +97,7 @@ def test_halves_leave_supervised(table: pa.Table) -> None:
     assert d.verdict.choice == "supervised"
     assert d.estimate("rectified").estimate is None
     assert d.estimate("soft").estimate is not None
+    assert "split='halves'" in (d.estimate("rectified").reason or "")
     assert d.scoring is not None
     assert d.scoring.audit == 0
 

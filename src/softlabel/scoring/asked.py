@@ -18,13 +18,17 @@ from softlabel.scoring.models import Model, make_model
 from softlabel.scoring.names import DRAWS, SPLITS
 from softlabel.scoring.scorer import Roles
 from softlabel.scoring.structure import check_structure
+from softlabel.study import WEIGHT_TYPES
 
 __all__ = ["Asked", "check_asked"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What the caller asked for, checked; ``given`` are folds of the labelled rows that were handed in."""
+    """What the caller asked for, checked; ``given`` are folds of the labelled rows that were handed in.
+
+    ``frequency`` says that weights count copies.
+    """
 
     roles: Roles
     model: Model
@@ -37,6 +41,7 @@ class Asked:
     categories: tuple[str, ...]
     seed: int
     force: bool
+    frequency: bool = False
 
 
 def check_asked(
@@ -52,6 +57,7 @@ def check_asked(
     sigma: Any = 0.3,
     categories: Collection[str] = (),
     weights: Any = None,
+    weight_type: Any = "sampling",
     cluster: Any = None,
     id: Any = None,
     seed: Any = 0,
@@ -90,6 +96,7 @@ def check_asked(
     made = make_model(model, seed)
     _check_choice("split", split if given is None else "folds", SPLITS)
     _check_choice("draw", draw, DRAWS)
+    _check_choice("weight_type", weight_type, WEIGHT_TYPES)
     if draw == "member" and not made.draws:
         raise InputError(
             expected="an ensemble to draw members from",
@@ -118,9 +125,10 @@ def check_asked(
         folds=int(folds) if given is None else int(given.max()) + 1,
         draw=draw,
         sigma=float(sigma),
-        categories=tuple(categories),
+        categories=tuple(dict.fromkeys((*categories, *plan.categories))),
         seed=seed,
         force=bool(force),
+        frequency=weight_type == "frequency",
     )
 
 

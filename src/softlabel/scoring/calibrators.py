@@ -71,26 +71,25 @@ def fit_calibrator(
     >>> fit_calibrator("platt", p, none, (), group)(np.array([0.1, 0.9]), none[:2]).round(2).tolist()
     [0.3, 0.7]
     """
-    relative = None if weight is None else weight / weight.mean()
     if name == "none":
         return _as_it_is
     if name == "isotonic":
-        return _isotonic(p, group, relative)
+        return _isotonic(p, group, weight)
     if name == "multicalibrated":
         from softlabel.scoring.multicalibration import fit_multicalibrated
 
-        fitted: Calibrated = fit_multicalibrated(p, controls, tuple(categorical), group, weight=relative, seed=seed)
+        fitted: Calibrated = fit_multicalibrated(p, controls, tuple(categorical), group, weight=weight, seed=seed)
         return fitted
     least = 1 / (4 * max(len(p), 1))
     if name == "conditional":
-        return _conditional(p, controls, categorical, group, relative, least)
+        return _conditional(p, controls, categorical, group, weight, least)
     columns = partial(_COLUMNS[name], least=least)
-    fit = fit_logistic(columns(p), group, weight=relative, penalty=LEAST_PENALTY, intercept=name != "temperature")
+    fit = fit_logistic(columns(p), group, weight=weight, penalty=LEAST_PENALTY, intercept=name != "temperature")
     if name == "temperature":
         # T > 0: where a score points the wrong way no temperature helps but an infinite one.
         fit = LogisticFit(fit.intercept, np.maximum(fit.slopes, 0.0))
     if name == "beta" and (fit.slopes < 0).any():
-        fit = _without_negative(columns(p), group, relative, fit)
+        fit = _without_negative(columns(p), group, weight, fit)
     return _Sigmoid(columns, fit)
 
 

@@ -154,7 +154,7 @@ def scored_tables(
             yield ScoredTables(
                 Frame(source.name, table.column_names, table.column),
                 _labelled_frame("its labelled rows" if mixed else shown.name, labels.table, trained, study, kept, made),
-                trained.report(table.num_rows, missing + Counter(trained.missing)),
+                trained.report(table.num_rows, missing if mixed else missing + Counter(trained.missing)),
             )
             del table
 
@@ -195,12 +195,8 @@ def _without_labels(stream: Iterator[Scored], group: str, labelled: int) -> Iter
 
 
 def _filtered(scored: Scored, rows: NDArray[np.bool_]) -> Scored:
-    batch = scored.batch.filter(mask(rows))
-    gaps = {
-        name: sum(chunk.true_count for chunk in [batch.column(name).is_null(nan_is_null=True)])
-        for name in scored.missing
-    }
-    return Scored(batch, scored.p[rows], scored.hashes[rows], gaps)
+    """Return some rows; what is missing stays counted on all, for the labelled ones are of the same table."""
+    return Scored(scored.batch.filter(mask(rows)), scored.p[rows], scored.hashes[rows], scored.missing)
 
 
 def _write(

@@ -33,7 +33,11 @@ def prepare(labelled: Labelled, asked: Asked) -> Prepared:
     """
     layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
     bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
-    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
+    weight = labelled.weight
+    if weight is not None and not asked.frequency and (weight > 0).any():
+        # Of mean one, so that beside a model's own penalties n rows count as n; copies count as they are.
+        weight = weight / weight[weight > 0].mean()
+    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, weight, bare.cluster)
     order = np.argsort(bare.hashes, kind="stable")
     flags = dict(zip(layout.names, layout.categorical, strict=True))
     recipe = Recipe(

@@ -65,7 +65,8 @@ def said(roles: Roles, split: str, draw: str, beyond: Beyond | None, gaps: Seque
             ("only_controls", _only_controls(roles)),
             ("unseen_controls", _unseen_controls(roles)),
             ("no_audit", _NO_AUDIT if split == "halves" else None),
-            ("drawn", _DRAWN if draw != "mean" else None),
+            ("mean", _MEAN if split == "mean" else None),
+            ("drawn", _DRAWN if draw == "beta" else None),
             ("missing", _gaps(gaps)),
             ("uninformative", _uninformative(beyond)),
         )
@@ -76,6 +77,10 @@ def said(roles: Roles, split: str, draw: str, beyond: Beyond | None, gaps: Seque
 _NO_AUDIT = (
     "Every labelled row trained the classifier or its calibrator: none may audit the score, and what may be trusted "
     "cannot be told"
+)
+_MEAN = (
+    "Unlabelled rows have the mean of all models, labelled ones a single model each: their scores differ a little in "
+    "law, which comparisons of both samples may see"
 )
 _DRAWN = (
     "Scores are draws: what a draw adds to V* knows nothing of the group, and restores no coefficient; instrumented "
@@ -103,7 +108,10 @@ def _gaps(gaps: Sequence[Column]) -> str | None:
     if not gaps:
         return None
     shown = ", ".join(f"{gap.name} ({gap.value:,})" for gap in gaps)
-    return f"Missing values were filled, and marked where training rows lack them too: {shown}"
+    return (
+        "Missing values were filled, and marked where training rows lack them too; levels that no labelled row has "
+        f"count as missing: {shown}"
+    )
 
 
 def _uninformative(beyond: Beyond | None) -> str | None:

@@ -16,6 +16,7 @@ from softlabel.results import Table
 from softlabel.results.records import Column
 from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.scoring.asked import Asked
+from softlabel.scoring.copies import repeat
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import Labelled
 from softlabel.scoring.metrics import Beyond, beyond_controls, measure
@@ -79,7 +80,14 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
     with threadpool_limits(limits=1):
         fit = _by_halves if asked.split == "halves" else _by_folds
         dealt, pieces, raw, p, audit = fit(recipe, rows, _in_order(asked, order))
-    scorer = Scorer(asked.roles, layout, pieces, None if asked.split == "halves" else dealt, asked.split == "mean")
+    scorer = Scorer(
+        roles=asked.roles,
+        layout=layout,
+        pieces=pieces,
+        dealt=None if asked.split == "halves" else dealt,
+        mean=asked.split == "mean",
+        repeat=asked.roles.cluster is None and asked.roles.id is None and repeat(rows.hashes),
+    )
     return Trained(
         asked=asked,
         scorer=scorer,
@@ -156,5 +164,5 @@ def _metrics(raw: Floats, p: Floats, rows: Rows, audit: NDArray[np.bool_]) -> Ta
 
 def _beyond(p: Floats, rows: Rows, categorical: Sequence[bool]) -> Beyond:
     controls = rows.controls
-    dense = dense_columns(categorical).fit_transform(controls) if controls.shape[1] else controls
+    dense = dense_columns(categorical, curves=True).fit_transform(controls) if controls.shape[1] else controls
     return beyond_controls(p, rows.labels, dense, rows.weight)
