@@ -30,9 +30,9 @@ softlabel COMMAND --help has the options of a command, and more examples."""
 
 DEMO = """\
 Diagnose a simulated hospital study, and compare with the truth it was made
-with: 600 patients whose charts were reviewed, 40,000 with a score alone. Or, with
---adult, a real census whose group is known in every row: 1,500 keep theirs, a
-score is made of features, and the verdict is held against what all rows say."""
+with: 600 patients whose charts were reviewed, 40,000 with a score alone. Or,
+with --adult, a real census whose group is known in every row: 1,500 keep it,
+a score is made of features, and the verdict is held against what all rows say."""
 
 DEMO_EPILOG = """\
 For example:

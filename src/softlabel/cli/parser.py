@@ -71,7 +71,7 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, line, usage, description, epilog, fill in (
-        ("demo", "a study from table to verdict: simulated patients, or a census", "", DEMO, DEMO_EPILOG, _fill_demo),
+        ("demo", "a hospital study from table to verdict, or a census", "", DEMO, DEMO_EPILOG, _fill_demo),
         ("check", "what the data can and cannot answer", " FILE ...", CHECK, CHECK_EPILOG, _fill_check),
         (
             "diagnose",

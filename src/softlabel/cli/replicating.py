@@ -70,7 +70,7 @@ REPLICATIONS: dict[str, Replication] = {
         takes=("scenarios",),
     ),
     "scores": Replication(
-        "scores made of features: calibrators, splits, their checks, noise",
+        "scores of features: calibrators, splits, their checks, noise",
         "softlabel.replicate.scoring:replicate_scores",
         200,
     ),
@@ -81,7 +81,7 @@ REPLICATIONS: dict[str, Replication] = {
     "table5": Replication("table 5: V* without features of its own", _TABLES, None, _table(5), out="taken"),
     "tables": Replication("all five, with the paper's replications", _TABLES, out="taken"),
     "adult": Replication(
-        "the paper's real data, and with outcomes for which exclusion holds",
+        "the paper's real data, and where exclusion holds in it",
         _TABLES,
         None,
         {"tables": ("adult",)},
@@ -109,7 +109,7 @@ def _part(one: Replication) -> tuple[str, int | None, dict[str, Any]]:
 
 
 REPLICATIONS["all"] = Replication(
-    f"{', '.join(name for name in REPLICATIONS if name not in _PARTS)}: everything, in this order",
+    f"{', '.join(name for name in REPLICATIONS if name not in _PARTS)}, in this order",
     "softlabel.replicate.every:replicate_all",
     None,
     {"parts": {name: _part(one) for name, one in REPLICATIONS.items() if name not in _PARTS}},
