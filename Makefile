@@ -23,7 +23,7 @@ demo: $(VENV)/.ready-demo ## set up, then run the main job on made-up data
 	@$(BIN)/softlabel demo
 
 test: $(VENV)/.ready-test ## set up, then run every test
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
 
 extras: $(VENV)/.ready-extras ## install PyTorch and MCGrad, without which their tests skip
 
