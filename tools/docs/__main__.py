@@ -36,7 +36,16 @@ def build() -> int:
     """Build the site and return 0, or how many links are broken."""
     stage()
     shutil.rmtree(SITE, ignore_errors=True)
-    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "--config-file", str(ROOT / "mkdocs.yml")]
+    command = [
+        sys.executable,
+        "-m",
+        "zensical",
+        "build",
+        "--strict",
+        "--clean",
+        "--config-file",
+        str(ROOT / "mkdocs.yml"),
+    ]
     if subprocess.run(command, check=False, cwd=ROOT).returncode:
         return 1
     wrong = broken(SITE)

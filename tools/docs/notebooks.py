@@ -60,7 +60,7 @@ def _run(source: str, names: dict[str, Any], count: int) -> list[dict[str, Any]]
     if value is not None:
         data = {"text/plain": _lines(str(value) if hasattr(value, "_repr_html_") else repr(value))}
         if hasattr(value, "_repr_html_"):
-            data = {"text/html": _lines(value._repr_html_()), "text/plain": [f"<{type(value).__name__}>"]}  # noqa: SLF001
+            data = {"text/html": _lines(value._repr_html_()), "text/plain": [f"<{type(value).__name__}>"]}
         shown = {"data": data, "execution_count": count, "metadata": {}, "output_type": "execute_result"}
         outputs.append(shown)
     return outputs
@@ -73,7 +73,10 @@ def _lines(text: str) -> list[str]:
 def outputs_of(notebook: Notebook) -> list[list[str]]:
     """Return what the cells of code put out, as text."""
     return [
-        ["".join(one.get("text") or one["data"].get("text/html") or one["data"]["text/plain"]) for one in cell["outputs"]]
+        [
+            "".join(one.get("text") or one["data"].get("text/html") or one["data"]["text/plain"])
+            for one in cell["outputs"]
+        ]
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
     ]

@@ -57,7 +57,7 @@ def _listed(body: str, find: Finder) -> Iterator[str]:
     for entry in re.split(r"\n(?=\S)", body):
         head, _, rest = entry.partition("\n")
         names, _, kind = head.partition(" : ")
-        yield f"`{names.strip()}`{f' · {_escaped(kind)}' if kind else ''}\n"
+        yield f"`{names.strip()}`{f' · {_escaped(kind)}' if kind else ''}"
         said = _prose(cleandoc(rest), find) or " "
         yield ":   " + said.replace("\n", "\n    ") + "\n"
 

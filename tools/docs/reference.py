@@ -147,7 +147,11 @@ def _signature(name: str, one: Any) -> str:
     named = [each.kind is each.KEYWORD_ONLY for each in arguments]
     if True in named:
         said.insert(named.index(True), "*")
-    back = "" if signature.return_annotation in (signature.empty, None, "None") else f" -> {_kind(signature.return_annotation)}"
+    back = (
+        ""
+        if signature.return_annotation in (signature.empty, None, "None")
+        else f" -> {_kind(signature.return_annotation)}"
+    )
     short = f"{name}({', '.join(said)}){back}"
     return short if len(short) <= _WIDE else "\n".join([f"{name}(", *(f"    {each}," for each in said), f"){back}"])
 

@@ -80,6 +80,18 @@ class Comparison:
         One row for each estimate of each.
     notes
         Where they do not answer the same question.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
+    >>> asked = {"outcome": "y", "group": "g", "score": "p", "basis": "linear"}
+    >>> found = sl.compare({
+    ...     "all": sl.diagnose(table, **asked, controls=["x1", "x2", "x3"]),
+    ...     "one": sl.diagnose(table, **asked, controls=["x1"]),
+    ... })
+    >>> found.studies["study"], [note.code for note in found.notes]
+    (['all', 'one'], ['compare.controls'])
     """
 
     studies: Table[ComparedStudy]

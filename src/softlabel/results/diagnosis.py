@@ -88,6 +88,16 @@ class Diagnosis:
         The rows that entered, what was asked, and what a reader should know.
     scoring
         How the score was made, where it was made of features.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
+    >>> d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+    >>> d.estimate("rectified").n, d.estimates["name"][:2]
+    (3500, ['supervised', 'soft'])
+    >>> sl.Diagnosis.from_json(d.to_json()) == d
+    True
     """
 
     verdict: Verdict
