@@ -11,6 +11,7 @@ _LISTED = ("Parameters", "Attributes", "Returns", "Raises", "Yields")
 _DISPLAY = re.compile(r"^\.\. math::(?P<first>[^\n]*)\n(?P<rest>(?:[ \t]+[^\n]*\n|[ \t]*\n)*)", flags=re.MULTILINE)
 _INLINE = re.compile(r":math:`([^`]+)`")
 _CODE = re.compile(r"``(.+?)``")
+_EMPHASIS = re.compile(r"(?<!\w)\*(?=\S)([^*]+?)(?<=\S)\*(?!\w)")
 _NAME = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)`(?!`)")
 
 # Where a name in single backticks leads, or nothing.
@@ -18,7 +19,7 @@ Finder = Callable[[str], str | None]
 
 
 def sections(docstring: str) -> list[tuple[str, str]]:
-    """Return the titled parts of a docstring in numpy's layout; the first has no title.
+    r"""Return the titled parts of a docstring in numpy's layout; the first has no title.
 
     >>> sections('''Add.
     ...
@@ -27,7 +28,7 @@ def sections(docstring: str) -> list[tuple[str, str]]:
     ... int
     ...     The sum.
     ... ''')
-    [('', 'Add.'), ('Returns', 'int\\n    The sum.')]
+    [('', 'Add.'), ('Returns', 'int\n    The sum.')]
     """
     text = cleandoc(docstring)
     found = list(_SECTION.finditer(text))
@@ -86,6 +87,7 @@ def _prose(text: str, find: Finder) -> str:
     text = _INLINE.sub(lambda m: keep(formula(m[1])), text)
     text = _CODE.sub(lambda m: keep(f"`{m[1]}`"), text)
     text = _NAME.sub(lambda m: keep(_named(m[1], find)), text)
+    text = _EMPHASIS.sub(lambda m: keep(f"*{_escaped(m[1])}*"), text)
     text = _escaped(text)
     return re.sub(r"\x00(\d+)\x00", lambda m: kept[int(m[1])], text).strip("\n")
 
@@ -96,8 +98,7 @@ def _named(name: str, find: Finder) -> str:
 
 
 def _escaped(text: str) -> str:
-    # A star after a letter is the V* of the paper; before one it may be emphasis.
-    return re.sub(r"(?<=\w)\*", r"\\*", text).replace("<", "&lt;").replace("[", r"\[")
+    return text.replace("*", r"\*").replace("<", "&lt;").replace("[", r"\[")
 
 
 def formula(latex: str, *, display: bool = False) -> str:
