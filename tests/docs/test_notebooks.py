@@ -41,7 +41,8 @@ def test_cells_share_names_and_show_what_the_last_line_comes_to() -> None:
     done = execute({"cells": cells})
     assert outputs_of(done) == [["said\n", "3"], []]
     assert as_markdown(done).startswith("# Title\n\n```python\nx = 2\n")
-    assert "```text\nsaid\n```\n\n```text\n3\n```" in as_markdown(done)
+    said, shown = ('<div class="output">\n<pre>' + each + "</pre>\n</div>\n" for each in ("said", "3"))
+    assert f"{said}\n{shown}" in as_markdown(done)
 
 
 def test_an_error_in_a_cell_is_raised() -> None:

@@ -53,6 +53,15 @@ def test_studies_say_verdict_score_and_what_fails() -> None:
     assert isinstance(BESIDE.checks.rows[0], Check)
 
 
+def test_studies_go_to_every_kind_of_frame() -> None:
+    arrow = FOUND.studies.to_arrow()
+    assert arrow["failed"].to_pylist() == [[], ["exclusion"]]
+    assert arrow["controls"].to_pylist()[0] == list(STORED.settings.controls)
+    assert FOUND.studies.to_pandas()["study"].tolist() == FOUND.studies.to_polars()["study"].to_list()
+    assert "exclusion" in str(FOUND.studies)
+    assert "<td>exclusion</td>" in FOUND.studies._repr_html_()
+
+
 def test_cells_are_in_the_column_of_their_study() -> None:
     moved = dataclasses.replace(
         STORED,

@@ -22,6 +22,9 @@ def stage() -> None:
     """Gather every page below build/docs."""
     shutil.rmtree(STAGED, ignore_errors=True)
     shutil.copytree(SOURCE, STAGED, ignore=shutil.ignore_patterns("*.ipynb"))
+    for path in STAGED.rglob("*.md"):
+        # An empty line of output, as examples that run must write it.
+        path.write_text(path.read_text(encoding="utf-8").replace("<BLANKLINE>\n", "\n"), encoding="utf-8")
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         target = STAGED / "tutorials" / f"{path.stem}.md"
         target.parent.mkdir(exist_ok=True)
@@ -29,7 +32,7 @@ def stage() -> None:
     reference = STAGED / "reference"
     reference.mkdir()
     for name, text in pages():
-        (reference / name).write_text(text, encoding="utf-8")
+        (reference / name).write_text(text.replace("<BLANKLINE>\n", "\n"), encoding="utf-8")
 
 
 def build() -> int:

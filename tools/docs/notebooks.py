@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def as_markdown(notebook: Notebook) -> str:
         parts.append(f"```python\n{source}\n```")
         for one in cell["outputs"]:
             html = one.get("data", {}).get("text/html")
-            text = "".join(html or one.get("text") or one["data"]["text/plain"])
-            plain = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
-            parts.append(f'<div class="output">\n{plain}\n</div>' if html else f"```text\n{text.rstrip()}\n```")
+            text = "".join(html or one.get("text") or one["data"]["text/plain"]).rstrip()
+            plain = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL) if html else f"<pre>{escape(text)}</pre>"
+            parts.append(f'<div class="output">\n{plain}\n</div>')
     return "\n\n".join(parts) + "\n"

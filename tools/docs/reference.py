@@ -4,7 +4,7 @@ import contextlib
 import inspect
 import io
 from collections.abc import Iterator
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import softlabel as sl
@@ -118,6 +118,8 @@ def _entry(name: str, where: dict[str, str]) -> str:
     lines = [f"## `{name}` {{ #{_anchor(name)} }}", ""]
     if not _is_error(one) and (name in _MADE or not is_dataclass(one)):
         lines += [f"```python\n{_signature(name, one)}\n```", ""]
+    elif is_dataclass(one):
+        lines += [f"```python\n{_held(one)}\n```", ""]
     lines.append(markdown(one.__doc__ or "", where.get))
     if inspect.isclass(one) and not _is_error(one):
         for method, member in _members(one):
@@ -125,6 +127,11 @@ def _entry(name: str, where: dict[str, str]) -> str:
             lines += [f"### `{name}.{method}`", "", *([f"```python\n{kind}\n```", ""] if kind else [])]
             lines.append(markdown(member.__doc__ or "", where.get))
     return "\n".join(lines)
+
+
+def _held(one: Any) -> str:
+    """Return what a record holds, a field to the line."""
+    return "\n".join([f"class {one.__name__}:", *(f"    {each.name}: {_kind(each.type)}" for each in fields(one))])
 
 
 def _is_error(one: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, fields
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from softlabel.errors import InputError, did_you_mean
 
@@ -116,9 +116,11 @@ class Table(Generic[Row]):
 
 
 def _arrow_type(hint: object) -> pa.DataType:
-    """Return the Arrow type of a field annotated float, int, bool or str, each perhaps with ``| None``."""
+    """Return the Arrow type of a field annotated float, int, bool or str, perhaps with ``| None``, or a tuple of those."""
     import pyarrow as pa
 
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow_type(get_args(hint)[0]))
     kinds = set(get_args(hint)) or {hint}
     types = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     return next((arrow for kind, arrow in types.items() if kind in kinds), pa.string())
@@ -127,6 +129,8 @@ def _arrow_type(hint: object) -> pa.DataType:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
+    if isinstance(value, tuple):
+        return ", ".join(map(_cell, value)) or "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
