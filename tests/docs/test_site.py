@@ -1,5 +1,6 @@
 """The documentation: every public name explained, every page in the menu, every link leading somewhere."""
 
+import doctest
 import re
 from collections.abc import Iterator
 from inspect import cleandoc, isclass, isfunction
@@ -10,6 +11,7 @@ import pytest
 
 import softlabel as sl
 from softlabel import results
+from tools.docs import prose
 from tools.docs.links import broken, broken_markdown
 from tools.docs.prose import markdown, sections
 from tools.docs.reference import GROUPS, commands, documented, pages
@@ -98,6 +100,13 @@ def test_names_are_explained_where_the_links_lead() -> None:
     assert all(f"## `softlabel {command}`" in written["commands.md"] for command in commands())
     assert ".. math" not in "".join(written.values())
     assert ":math:" not in "".join(written.values())
+
+
+def test_examples_of_the_tool_run() -> None:
+    pytest.importorskip("latex2mathml", reason="latex2mathml, of the extra test, is missing: make test installs it")
+    found = doctest.testmod(prose)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_docstrings_become_markdown() -> None:

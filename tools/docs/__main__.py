@@ -54,7 +54,9 @@ def build() -> int:
     wrong = broken(SITE)
     for line in wrong:
         print(f"broken: {line}", file=sys.stderr)
-    print(f"{len(list(SITE.rglob('*.html')))} pages in {SITE.relative_to(ROOT)}/; open site/index.html")
+    print(
+        f"{len(list(SITE.rglob('*.html')))} pages in {SITE.relative_to(ROOT)}/; open index.html there, or serve it for the search"
+    )
     return len(wrong)
 
 

@@ -116,7 +116,7 @@ class Table(Generic[Row]):
 
 
 def _arrow_type(hint: object) -> pa.DataType:
-    """Return the Arrow type of a field annotated float, int, bool or str, perhaps with ``| None``, or a tuple of those."""
+    """Return the Arrow type of a field annotated float, int, bool or str, perhaps ``| None``, or a tuple of those."""
     import pyarrow as pa
 
     if get_origin(hint) is tuple:
