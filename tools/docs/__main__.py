@@ -54,9 +54,8 @@ def build() -> int:
     wrong = broken(SITE)
     for line in wrong:
         print(f"broken: {line}", file=sys.stderr)
-    print(
-        f"{len(list(SITE.rglob('*.html')))} pages in {SITE.relative_to(ROOT)}/; open index.html there, or serve it for the search"
-    )
+    count = len(list(SITE.rglob("*.html")))
+    print(f"{count} pages in {SITE.name}/; open its index.html, or serve it for the search")
     return len(wrong)
 
 
