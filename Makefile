@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 PYTEST_ARGS ?=
 PINNED := pyproject.toml constraints.txt
 
-.PHONY: help demo test extras lint format types imports examples check bench constraints clean
+.PHONY: help demo test extras lint format types imports examples docs notebooks check bench constraints clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,12 @@ imports: $(VENV)/.ready-lint ## which room may import which
 examples: $(VENV)/.ready-test ## run the examples of the docstrings and of the documents
 	@$(BIN)/python -m pytest --doctest-modules src tests/test_readme.py
 
+docs: $(VENV)/.ready-docs ## build the documentation in site/, and follow its links
+	@$(BIN)/python -m tools.docs
+
+notebooks: $(VENV)/.ready-docs ## run the notebooks of docs/ and store what they put out
+	@$(BIN)/python -m tools.docs notebooks
+
 check: test lint types imports examples ## all of the above that can fail
 
 bench: $(VENV)/.ready-test ## measure: the import, and a diagnosis beside a regression
@@ -53,13 +59,13 @@ bench: $(VENV)/.ready-test ## measure: the import, and a diagnosis beside a regr
 constraints: ## pin the newest versions of everything in constraints.txt
 	@rm -rf .cache/newest
 	@"$(PYTHON)" -m venv .cache/newest
-	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --editable '.[test,lint]'
+	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --editable '.[test,lint,docs]'
 	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --no-deps mcgrad
 	@.cache/newest/bin/python -m pip freeze --exclude-editable > constraints.txt
 	@rm -rf .cache/newest
 
 clean: ## remove .venv, caches and build products
-	@rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	@rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist site
 	@find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The marks say which extras are installed; a change of pyproject.toml or constraints.txt makes them old.
@@ -75,6 +81,11 @@ $(VENV)/.ready-test: $(PINNED) | $(BIN)/python
 $(VENV)/.ready-lint: $(PINNED) | $(BIN)/python
 	$(call install,.[test$(comma)lint])
 	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-lint
+
+# The notebooks want what the tests want.
+$(VENV)/.ready-docs: $(PINNED) | $(BIN)/python
+	$(call install,.[test$(comma)docs])
+	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-docs
 
 # PyTorch is pinned in pyproject.toml. MCGrad comes alone: of what it names, the tests have what it uses.
 $(VENV)/.ready-extras: $(PINNED) | $(BIN)/python

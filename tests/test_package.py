@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = {
     "Basis",
     "Checkup",
+    "Comparison",
     "DataError",
     "Diagnosis",
     "Estimate",
@@ -35,6 +36,7 @@ PUBLIC = {
     "adaptive_attenuation",
     "attenuation",
     "check",
+    "compare",
     "confident",
     "datasets",
     "diagnose",

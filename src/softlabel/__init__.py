@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from softlabel.basis import Basis
 from softlabel.checking import Checkup, check
+from softlabel.comparing import compare
 from softlabel.diagnose import diagnose
 from softlabel.diagnostics import adaptive_attenuation, attenuation
 from softlabel.errors import (
@@ -24,7 +25,7 @@ from softlabel.errors import (
 )
 from softlabel.estimators import confident, hard, soft, supervised
 from softlabel.planning import Plan, plan
-from softlabel.results import Diagnosis, Estimate, ScoreReport
+from softlabel.results import Comparison, Diagnosis, Estimate, ScoreReport
 from softlabel.scoring import Scores, score
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Basis",
     "Checkup",
+    "Comparison",
     "DataError",
     "Diagnosis",
     "Estimate",
@@ -50,6 +52,7 @@ __all__ = [
     "adaptive_attenuation",
     "attenuation",
     "check",
+    "compare",
     "confident",
     "datasets",
     "diagnose",

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from softlabel.decision import guarded_rule, paper_rule
 from softlabel.diagnostics.attenuation import confident_table, kappa_table, label_equivalents
 from softlabel.diagnostics.audits import audit_table
+from softlabel.diagnostics.calibrator_note import calibrator_notes
 from softlabel.diagnostics.checks import Context, run_checks
 from softlabel.diagnostics.drift import drift_record
 from softlabel.diagnostics.evidence import Evidence, gather
@@ -94,7 +95,10 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
         scoring=asked.scoring,
         sample=_sample(run),
         settings=_settings(run, asked),
-        notes=notes(run, level, soft=soft, supervised=fit, evidence=evidence),
+        notes=(
+            *notes(run, level, soft=soft, supervised=fit, evidence=evidence),
+            *calibrator_notes(soft, asked.scoring),
+        ),
     )
 
 

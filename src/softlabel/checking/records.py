@@ -123,6 +123,14 @@ class Checkup:
         Table of `Possible`.
     command, shell
         What to run next, in words; in a shell, or in Python.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
+    >>> found = sl.check(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+    >>> found.ready, found.counts.labelled
+    (True, 500)
     """
 
     ready: bool

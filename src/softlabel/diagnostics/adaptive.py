@@ -137,6 +137,12 @@ def adaptive_attenuation(
     that infinitely many rows would lead to. `hard` with ``threshold=report.threshold_of(cells)`` estimates κτ;
     `hard` at 1/2 on the rows that ``report.keeps(p, cells)`` names estimates κ_FM τ.
 
+    References
+    ----------
+    Zhang, B. et al. (2021). FlexMatch. *Advances in Neural Information Processing Systems* 34.
+
+    Wang, Y. et al. (2023). FreeMatch. *International Conference on Learning Representations*.
+
     Examples
     --------
     >>> import numpy as np, softlabel as sl

@@ -82,6 +82,11 @@ def attenuation(
     weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
+    References
+    ----------
+    Kurbucz, M. T. (2026). When to trust confidence thresholding: calibration diagnostics for pseudo-labelled
+    regression.
+
     Examples
     --------
     >>> import numpy as np, softlabel as sl

@@ -52,6 +52,13 @@ def confident(
     weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
+    References
+    ----------
+    Sohn, K. et al. (2020). FixMatch. *Advances in Neural Information Processing Systems* 33, for the confident set.
+
+    Kurbucz, M. T. (2026). When to trust confidence thresholding: calibration diagnostics for pseudo-labelled
+    regression.
+
     Examples
     --------
     >>> import numpy as np, softlabel as sl

@@ -70,6 +70,14 @@ def hard(
     weights, weight_type, cluster, folds, seed, level
         As for `soft`.
 
+    References
+    ----------
+    Aigner, D. J. (1973). Regression with a binary independent variable subject to errors of observation. *Journal of
+    Econometrics* 1, 49-59.
+
+    Kurbucz, M. T. (2026). When to trust confidence thresholding: calibration diagnostics for pseudo-labelled
+    regression.
+
     Examples
     --------
     >>> import numpy as np, softlabel as sl

@@ -75,6 +75,15 @@ def soft(
     level
         Of the confidence interval.
 
+    References
+    ----------
+    Robinson, P. M. (1988). Root-N-consistent semiparametric regression. *Econometrica* 56, 931-954.
+
+    Chernozhukov, V. et al. (2018). Double/debiased machine learning. *The Econometrics Journal* 21, C1-C68.
+
+    Kurbucz, M. T. (2026). When to trust confidence thresholding: calibration diagnostics for pseudo-labelled
+    regression.
+
     Examples
     --------
     >>> import numpy as np, softlabel as sl

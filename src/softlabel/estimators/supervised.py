@@ -96,6 +96,11 @@ def supervised(
     level
         Of the confidence interval.
 
+    References
+    ----------
+    MacKinnon, J. G. and White, H. (1985). Some heteroskedasticity-consistent covariance matrix estimators with improved
+    finite sample properties. *Journal of Econometrics* 29, 305-325.
+
     Examples
     --------
     >>> import softlabel as sl

@@ -118,6 +118,13 @@ class Plan:
         Tables of `Need`, `ErrorsAt` and `Richer`.
     notes
         What to know before spending money on it.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> wanted = sl.plan(target_se=.1, tau=1, noise_sd=1, group_variance=.2, v_star=.05, n_unlabelled=20_000)
+    >>> wanted.need("supervised").labels, round(wanted.half_width, 3)
+    (500, 0.196)
     """
 
     sentence: str

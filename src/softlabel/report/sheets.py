@@ -1,6 +1,6 @@
-"""A sheet: a captioned table of words and numbers, as text, Markdown, CSV and LaTeX.
+"""A sheet: a captioned table of words and numbers, as text, Markdown, HTML, CSV and LaTeX.
 
-Numbers are rounded once, here: text, Markdown and LaTeX show the same digits, CSV has all of them.
+Numbers are rounded once, here: text, Markdown, HTML and LaTeX show the same digits, CSV has all of them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 
 from softlabel.report.layout import wrapped
 from softlabel.results.text import number
 
-__all__ = ["Entry", "Number", "Sheet", "shown", "to_csv", "to_latex", "to_markdown", "to_text"]
+__all__ = ["Entry", "Number", "Sheet", "shown", "to_csv", "to_html", "to_latex", "to_markdown", "to_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,9 @@ def to_markdown(sheet: Sheet) -> str:
     numeric = _numeric(sheet)
     rule = "|" + "|".join("--:" if at else "---" for at in numeric) + "|"
     lines = [_piped(sheet.header), rule, *(_piped(map(shown, row)) for row in sheet.rows)]
-    notes = [f"* {note}" for note in sheet.notes]
-    return "\n".join([f"### {sheet.title}", "", sheet.caption, "", *lines, *([""] if notes else []), *notes]) + "\n"
+    notes = [f"* {_plain(note)}" for note in sheet.notes]
+    head = [f"### {_plain(sheet.title)}", "", _plain(sheet.caption), ""]
+    return "\n".join([*head, *lines, *([""] if notes else []), *notes]) + "\n"
 
 
 def to_csv(sheet: Sheet) -> str:
@@ -177,13 +179,48 @@ def to_latex(sheet: Sheet) -> str:
     )
 
 
+def to_html(sheet: Sheet) -> str:
+    r"""Return the sheet as an HTML table, without style; names and values are escaped.
+
+    Examples
+    --------
+    >>> print(to_html(Sheet("t", "T", "<b>", ("a", "n"), (("x", Number.of(1.5)),))))
+    <table id="t">
+    <caption>T. &lt;b&gt;</caption>
+    <thead>
+    <tr><th scope="col">a</th><th scope="col" align="right">n</th></tr>
+    </thead>
+    <tbody>
+    <tr><th scope="row">x</th><td align="right">1.500</td></tr>
+    </tbody>
+    </table>
+    <BLANKLINE>
+    """
+    right = [' align="right"' if at else "" for at in _numeric(sheet)]
+    heads = (f'<th scope="col"{side}>{escape(name)}</th>' for name, side in zip(sheet.header, right, strict=True))
+    lines = []
+    for first, *rest in sheet.rows:
+        cells = (f"<td{side}>{escape(shown(entry))}</td>" for entry, side in zip(rest, right[1:], strict=True))
+        lines.append(f'<tr><th scope="row">{escape(shown(first))}</th>{"".join(cells)}</tr>')
+    foot = [f"<p>{escape(note)}</p>" for note in sheet.notes]
+    caption = f"<caption>{escape(f'{sheet.title}. {sheet.caption}'.strip())}</caption>"
+    head = ["<thead>", f"<tr>{''.join(heads)}</tr>", "</thead>"]
+    table = [f'<table id="{escape(sheet.name)}">', caption, *head, "<tbody>", *lines, "</tbody>", "</table>"]
+    return "\n".join([*table, *foot, ""])
+
+
 def _numeric(sheet: Sheet) -> list[bool]:
     """Return which columns hold numbers."""
     return [any(isinstance(row[at], Number) for row in sheet.rows) for at in range(len(sheet.header))]
 
 
 def _piped(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(_plain(cell).replace("|", r"\|") for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return a text of one line in which Markdown sees no tag: names of columns may hold anything."""
+    return " ".join(text.splitlines()).replace("<", r"\<")
 
 
 def _ampersands(cells: Iterable[str]) -> str:
@@ -204,4 +241,5 @@ def _in_latex(entry: Entry) -> str:
 
 def _latex(text: str) -> str:
     named = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(named.get(each, f"\\{each}" if each in "&%$#_{}" else each) for each in text)
+    line = " ".join(text.splitlines())
+    return "".join(named.get(each, f"\\{each}" if each in "&%$#_{}" else each) for each in line)

@@ -8,7 +8,7 @@ from softlabel.report.layout import aligned, wrapped
 from softlabel.results import Audit, Diagnosis, Estimate
 from softlabel.results.text import interval_text, number, percent, whole
 
-__all__ = ["URGENT", "assumptions", "effect", "verdict"]
+__all__ = ["SHOWN", "URGENT", "WORDS", "assumptions", "effect", "verdict"]
 
 _RULES = {"guarded": "adapts to what the labels show", "paper": "Algorithm 1 of Kurbucz, 2026"}
 
@@ -22,7 +22,7 @@ _HOW = {
     "bspline": "as smooth curves that add up",
     "formula": "as the formula says",
 }
-_SHOWN = ("supervised", "rectified", "instrumented", "combined", "adaptive", "soft")
+SHOWN = ("supervised", "rectified", "instrumented", "combined", "adaptive", "soft")
 _MEANING = {
     "supervised": "the labelled rows alone, right where the controls act {how}",
     "rectified": "supervised, made sharper by the score; right if labelled rows are a random part of all",
@@ -34,7 +34,7 @@ _MEANING = {
 _DRIFT = 0.05
 
 # What the checks look at, in a word or two.
-_WORDS = {
+WORDS = {
     "calibration.given_controls": "calibration given the controls",
     "calibration.controls_only": "the controls alone",
     "calibration.marginal": "calibration on average",
@@ -69,7 +69,7 @@ def verdict(d: Diagnosis) -> str:
     if d.verdict.rule != "paper":
         said = [note for note in said if note.code not in _CHECKED]
     lines += [wrapped(f"! {note.message}.", hang="  ") for note in said]
-    failing = dict.fromkeys(_WORDS.get(one.code, one.code) for one in d.checks if one.outcome == "fail")
+    failing = dict.fromkeys(WORDS.get(one.code, one.code) for one in d.checks if one.outcome == "fail")
     if failing and d.verdict.rule != "paper":
         lines.append(wrapped(f"! Fails: {', '.join(failing)}. See the assumptions.", hang="  "))
     lines += [wrapped(f"? {reason.message}.", hang="  ") for reason in d.verdict.would_change]
@@ -81,7 +81,7 @@ def effect(d: Diagnosis) -> str:
     worth = {row.name: row.labels for row in d.label_equivalents if row.threshold is None}
     header = ["Effect", "estimate", "std. error", f"{percent(d.settings.level)} interval", "worth labelled rows"]
     known = {row.name for row in d.estimates}
-    chosen = [d.estimate(name) for name in _SHOWN if name in known]
+    chosen = [d.estimate(name) for name in SHOWN if name in known]
     rows = [
         [
             row.name,
@@ -122,7 +122,7 @@ def assumptions(d: Diagnosis) -> str:
     for outcome, said in (("pass", "hold up"), ("skipped", "not tested")):
         codes = dict.fromkeys(one.code for one in d.checks if one.outcome == outcome and one.code not in bad)
         if codes:
-            lines.append(wrapped(f"{said}: {', '.join(_WORDS.get(code, code) for code in codes)}.", hang="  "))
+            lines.append(wrapped(f"{said}: {', '.join(WORDS.get(code, code) for code in codes)}.", hang="  "))
     lines += _audited(d.audits.rows[0]) if d.audits.rows else []
     lines += _drifts(d)
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Frozen results: records, small tables, and the Diagnosis with its JSON."""
 
+from softlabel.results.comparison import Compared, ComparedStudy, Comparison
 from softlabel.results.diagnosis import Diagnosis
 from softlabel.results.drift import Breakdown, Drift, DriftBound, DriftCurve, SupportedDrift
 from softlabel.results.forecast import Forecast
@@ -17,6 +18,7 @@ from softlabel.results.records import (
 )
 from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.results.table import Table
+from softlabel.results.tidy import Glance, Tidy
 from softlabel.results.trust import Audit, Calibration, Check, Ladder, ReliabilityBin, Rung, StepTest
 
 __all__ = [
@@ -25,6 +27,9 @@ __all__ = [
     "Breakdown",
     "Calibration",
     "Check",
+    "Compared",
+    "ComparedStudy",
+    "Comparison",
     "ConfidentAttenuation",
     "Diagnosis",
     "Drift",
@@ -32,6 +37,7 @@ __all__ = [
     "DriftCurve",
     "Estimate",
     "Forecast",
+    "Glance",
     "LabelEquivalent",
     "Ladder",
     "LearnerScore",
@@ -46,5 +52,6 @@ __all__ = [
     "StepTest",
     "SupportedDrift",
     "Table",
+    "Tidy",
     "Verdict",
 ]

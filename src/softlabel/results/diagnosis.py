@@ -23,6 +23,7 @@ from softlabel.results.records import (
 )
 from softlabel.results.scoring import ScoreReport
 from softlabel.results.table import Table
+from softlabel.results.tidy import Glance, Tidy
 from softlabel.results.trust import Audit, Calibration, Check, Ladder
 from softlabel.results.written import read_json, write_json
 
@@ -32,12 +33,23 @@ SCHEMA_VERSION = 1
 
 # The one place where results name what lies above them: rendering is found by name when it is asked for,
 # so that a Diagnosis carries no drawing code and importing softlabel loads none.
-RENDERERS = {"summary": ("softlabel.report.summary", "summary")}
+RENDERERS = {
+    "summary": ("softlabel.report.summary", "summary"),
+    "tidy": ("softlabel.report.tidy", "tidy"),
+    "glance": ("softlabel.report.tidy", "glance"),
+    "markdown": ("softlabel.report.estimates", "markdown"),
+    "latex": ("softlabel.report.estimates", "latex"),
+    "notebook": ("softlabel.report.estimates", "notebook"),
+    "coef_table": ("softlabel.report.maketables", "coef_table"),
+    "stat": ("softlabel.report.maketables", "stat"),
+    "covariance": ("softlabel.report.maketables", "covariance"),
+    "labels": ("softlabel.report.maketables", "labels"),
+}
 
 
-def _render(kind: str, diagnosis: Diagnosis) -> Any:
+def _render(kind: str, diagnosis: Diagnosis, *arguments: Any) -> Any:
     module, function = RENDERERS[kind]
-    return getattr(importlib.import_module(module), function)(diagnosis)
+    return getattr(importlib.import_module(module), function)(diagnosis, *arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,16 @@ class Diagnosis:
         The rows that entered, what was asked, and what a reader should know.
     scoring
         How the score was made, where it was made of features.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> table = sl.simulate.PaperDesign().sample(n_unlabelled=3000, n_labelled=500, seed=0)
+    >>> d = sl.diagnose(table, outcome="y", group="g", score="p", controls=["x1", "x2", "x3"])
+    >>> d.estimate("rectified").n, d.estimates["name"][:2]
+    (3500, ['supervised', 'soft'])
+    >>> sl.Diagnosis.from_json(d.to_json()) == d
+    True
     """
 
     verdict: Verdict
@@ -149,6 +171,59 @@ class Diagnosis:
     def summary(self) -> str:
         """Return a page to read, verdict first."""
         return str(_render("summary", self))
+
+    def to_markdown(self, names: Iterable[str] | None = None) -> str:
+        """Return the estimates as a table in Markdown.
+
+        Parameters
+        ----------
+        names
+            Which estimators, for instance ``("soft", "hard")``; ``None`` for those of the effect itself.
+        """
+        return str(_render("markdown", self, names))
+
+    def to_latex(self, names: Iterable[str] | None = None) -> str:
+        """Return the same as a LaTeX table; it wants the package booktabs."""
+        return str(_render("latex", self, names))
+
+    def tidy(self) -> Table[Tidy]:
+        """Return every estimate in a row, under the column names of broom."""
+        found: Table[Tidy] = _render("tidy", self)
+        return found
+
+    def glance(self) -> Table[Glance]:
+        """Return the diagnosis in one row, under the column names of broom where it has them."""
+        found: Table[Glance] = _render("glance", self)
+        return found
+
+    def _repr_html_(self) -> str:
+        """Return the verdict and the estimates for a notebook."""
+        return str(_render("notebook", self))
+
+    # What the package maketables looks for; `softlabel.report.maketables` says why.
+
+    @property
+    def __maketables_coef_table__(self) -> Any:
+        return _render("coef_table", self)
+
+    def __maketables_stat__(self, key: str) -> Any:
+        return _render("stat", self, key)
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return self.settings.outcome
+
+    @property
+    def __maketables_vcov_info__(self) -> Any:
+        return _render("covariance", self)
+
+    @property
+    def __maketables_stat_labels__(self) -> Any:
+        return _render("labels", self)
+
+    @property
+    def __maketables_default_stat_keys__(self) -> list[str]:
+        return ["N", "n_labelled", "v_star", "checks_failed"]
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON; `from_json` gives an equal Diagnosis back."""

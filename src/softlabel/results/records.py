@@ -46,6 +46,13 @@ class Estimate:
         Confidence level of the interval; degrees of freedom of its t distribution, ``None`` for the normal.
     note
         What to know before using the number, where the array functions have nowhere else to say it.
+
+    Examples
+    --------
+    >>> import softlabel as sl
+    >>> row = sl.soft([1, 2, 4, 5, 3, 6], [.1, .2, .7, .8, .4, .9], folds=None)
+    >>> row.name, round(row.estimate, 2), row.n
+    ('soft', 5.56, 6)
     """
 
     name: str

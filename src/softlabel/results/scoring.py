@@ -70,6 +70,18 @@ class ScoreReport:
         what they leave, with its standard error; ``None`` where it could not be had.
     notes
         What to know before using the score.
+
+    Examples
+    --------
+    >>> import numpy as np, softlabel as sl
+    >>> rng = np.random.default_rng(0)
+    >>> x, w = rng.normal(size=(2, 400))
+    >>> g = (rng.random(400) < 1 / (1 + np.exp(-x - 2 * w))).astype(float)
+    >>> table = {"x": x, "w": w, "g": np.where(np.arange(400) < 200, g, np.nan)}
+    >>> scores = sl.score(table, features=["x", "w"], controls=["x"], group="g")
+    >>> report = scores.report
+    >>> report.model, report.calibrator, report.audit, report.metrics["score"]
+    ('logistic', 'conditional', 200, ['classifier', 'calibrated'])
     """
 
     model: str

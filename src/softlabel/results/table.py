@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from dataclasses import Field, dataclass, fields
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from softlabel.errors import InputError, did_you_mean
 
@@ -23,7 +24,8 @@ class Table(Generic[Row]):
     """Rows of one kind of frozen record, all results of softlabel that have more than one row.
 
     Iterate over it for the records; ``table["std_error"]`` is one column as a list.
-    What could not be computed is ``None`` in a row and null in a frame.
+    What could not be computed is ``None`` in a row and null in a frame. A column is named after the field of the
+    record, or as the field's metadata says under "column".
 
     Examples
     --------
@@ -46,7 +48,13 @@ class Table(Generic[Row]):
     @property
     def columns(self) -> list[str]:
         """Names of the columns; empty for a table without rows."""
-        return [field.name for field in fields(self.rows[0])] if self.rows else []  # type: ignore[arg-type]
+        return list(self._fields())
+
+    def _fields(self) -> dict[str, Field[Any]]:
+        """Return the fields of the record by the names of their columns."""
+        if not self.rows:
+            return {}
+        return {each.metadata.get("column", each.name): each for each in fields(self.rows[0])}  # type: ignore[arg-type]
 
     def __getitem__(self, column: str) -> list[Any]:
         if self.rows and column not in self.columns:
@@ -55,7 +63,10 @@ class Table(Generic[Row]):
                 found=repr(column),
                 fix=did_you_mean(str(column), self.columns),
             )
-        return [getattr(row, column) for row in self.rows]
+        if not self.rows:
+            return []
+        name = self._fields()[column].name
+        return [getattr(row, name) for row in self.rows]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns by name."""
@@ -68,7 +79,7 @@ class Table(Generic[Row]):
         if not self.rows:
             return pa.table({})
         hints = get_type_hints(type(self.rows[0]))
-        schema = pa.schema([(column, _arrow_type(hints[column])) for column in self.columns])
+        schema = pa.schema([(column, _arrow_type(hints[each.name])) for column, each in self._fields().items()])
         return pa.table(self.to_dict(), schema=schema)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -82,13 +93,34 @@ class Table(Generic[Row]):
         return pl.DataFrame(self.to_arrow())
 
     def __str__(self) -> str:
-        return _aligned([self.columns, *([_cell(getattr(row, c)) for c in self.columns] for row in self.rows)])
+        return _aligned(self._shown())
+
+    def _shown(self) -> list[list[str]]:
+        """Return the names of the columns and, below, what is shown of each row."""
+        return [self.columns, *map(list, zip(*(map(_cell, self[c]) for c in self.columns), strict=True))]
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook; every name and value is escaped."""
+        header, *body = ([escape(cell) for cell in line] for line in self._shown())
+        lines = ["".join(f"<td>{cell}</td>" for cell in line) for line in body]
+        return "\n".join(
+            [
+                "<table>",
+                f"<thead><tr>{''.join(f'<th>{cell}</th>' for cell in header)}</tr></thead>",
+                "<tbody>",
+                *(f"<tr>{line}</tr>" for line in lines),
+                "</tbody>",
+                "</table>",
+            ]
+        )
 
 
 def _arrow_type(hint: object) -> pa.DataType:
-    """Return the Arrow type of a field annotated float, int, bool or str, each perhaps with ``| None``."""
+    """Return the Arrow type of a field annotated float, int, bool or str, perhaps ``| None``, or a tuple of those."""
     import pyarrow as pa
 
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow_type(get_args(hint)[0]))
     kinds = set(get_args(hint)) or {hint}
     types = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     return next((arrow for kind, arrow in types.items() if kind in kinds), pa.string())
@@ -97,6 +129,8 @@ def _arrow_type(hint: object) -> pa.DataType:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
+    if isinstance(value, tuple):
+        return ", ".join(map(_cell, value)) or "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

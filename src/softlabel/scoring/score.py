@@ -48,6 +48,17 @@ class Scores:
         The fitted pieces: ``scorer.predict(data)`` scores other rows.
     report
         How the score was made and how good it is: ``report.metrics``, ``report.notes``.
+
+    Examples
+    --------
+    >>> import numpy as np, softlabel as sl
+    >>> rng = np.random.default_rng(0)
+    >>> x, w = rng.normal(size=(2, 400))
+    >>> g = (rng.random(400) < 1 / (1 + np.exp(-x - 2 * w))).astype(float)
+    >>> table = {"x": x, "w": w, "g": np.where(np.arange(400) < 200, g, np.nan)}
+    >>> scores = sl.score(table, features=["x", "w"], controls=["x"], group="g")
+    >>> scores.p.shape, scores.labelled.shape, int(scores.audit.sum())
+    ((400,), (200,), 200)
     """
 
     unlabelled: Floats
