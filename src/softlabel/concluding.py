@@ -12,11 +12,12 @@ from softlabel.decision import guarded_rule, paper_rule
 from softlabel.diagnostics.attenuation import confident_table, kappa_table, label_equivalents
 from softlabel.diagnostics.audits import audit_table
 from softlabel.diagnostics.checks import Context, run_checks
+from softlabel.diagnostics.distribution import distribution_of
 from softlabel.diagnostics.drift import drift_record
 from softlabel.diagnostics.evidence import Evidence, gather
 from softlabel.diagnostics.forecast import forecast_table
 from softlabel.diagnostics.notes import notes, redundant_controls
-from softlabel.diagnostics.reliability import calibration_of
+from softlabel.diagnostics.reliability import calibration_of, reliability_by_control
 from softlabel.diagnostics.rungs import ladder_records
 from softlabel.estimators.confident import confident_estimates
 from softlabel.estimators.hard import hard_estimates
@@ -95,6 +96,8 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
         sample=_sample(run),
         settings=_settings(run, asked),
         notes=notes(run, level, soft=soft, supervised=fit, evidence=evidence),
+        distribution=distribution_of(run),
+        reliability=reliability_by_control(evidence, run),
     )
 
 

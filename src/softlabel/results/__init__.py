@@ -1,6 +1,7 @@
 """Frozen results: records, small tables, and the Diagnosis with its JSON."""
 
 from softlabel.results.diagnosis import Diagnosis
+from softlabel.results.distribution import ControlReliability, ScoreDistribution
 from softlabel.results.drift import Breakdown, Drift, DriftBound, DriftCurve, SupportedDrift
 from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
@@ -26,6 +27,7 @@ __all__ = [
     "Calibration",
     "Check",
     "ConfidentAttenuation",
+    "ControlReliability",
     "Diagnosis",
     "Drift",
     "DriftBound",
@@ -40,6 +42,7 @@ __all__ = [
     "ReliabilityBin",
     "Rung",
     "Sample",
+    "ScoreDistribution",
     "ScoreMetrics",
     "ScoreReport",
     "Settings",

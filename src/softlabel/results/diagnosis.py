@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softlabel.errors import InputError, did_you_mean
+from softlabel.results.distribution import ControlReliability, ScoreDistribution
 from softlabel.results.drift import CONTOUR, Breakdown, Drift, DriftBound, breakdown_table, contour_table
 from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
@@ -26,18 +28,25 @@ from softlabel.results.table import Table
 from softlabel.results.trust import Audit, Calibration, Check, Ladder
 from softlabel.results.written import read_json, write_json
 
+if TYPE_CHECKING:
+    from softlabel.report.figures import Plots
+
 __all__ = ["RENDERERS", "SCHEMA_VERSION", "Diagnosis"]
 
 SCHEMA_VERSION = 1
 
 # The one place where results name what lies above them: rendering is found by name when it is asked for,
 # so that a Diagnosis carries no drawing code and importing softlabel loads none.
-RENDERERS = {"summary": ("softlabel.report.summary", "summary")}
+RENDERERS = {
+    "summary": ("softlabel.report.summary", "summary"),
+    "plot": ("softlabel.report.figures", "plots"),
+    "html": ("softlabel.report.html", "write_html"),
+}
 
 
-def _render(kind: str, diagnosis: Diagnosis) -> Any:
+def _render(kind: str, diagnosis: Diagnosis, *arguments: Any) -> Any:
     module, function = RENDERERS[kind]
-    return getattr(importlib.import_module(module), function)(diagnosis)
+    return getattr(importlib.import_module(module), function)(diagnosis, *arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,10 @@ class Diagnosis:
         The rows that entered, what was asked, and what a reader should know.
     scoring
         How the score was made, where it was made of features.
+    distribution
+        Where the scores lie, and where what the controls leave of them does.
+    reliability
+        How often the group is what the score says in parts of each control, on the audit rows; empty without any.
     """
 
     verdict: Verdict
@@ -96,6 +109,8 @@ class Diagnosis:
     settings: Settings
     notes: tuple[Note, ...]
     scoring: ScoreReport | None = None
+    distribution: ScoreDistribution | None = None
+    reliability: Table[ControlReliability] = Table(())  # noqa: RUF009  (frozen, so shared without harm)
     schema_version: int = SCHEMA_VERSION
 
     def estimate(self, name: str, *, threshold: float | None = None, form: str | None = None) -> Estimate:
@@ -149,6 +164,16 @@ class Diagnosis:
     def summary(self) -> str:
         """Return a page to read, verdict first."""
         return str(_render("summary", self))
+
+    @property
+    def plot(self) -> Plots:
+        """The figures, drawn by matplotlib: ``d.plot.kappa()``; what they show is in ``d.plot.data``."""
+        figures: Plots = _render("plot", self)
+        return figures
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write everything as one page that needs no network, whole or not at all."""
+        _render("html", self, path)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON; `from_json` gives an equal Diagnosis back."""
