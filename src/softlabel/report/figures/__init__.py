@@ -18,7 +18,7 @@ from softlabel.results import Diagnosis
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["DRAWINGS", "Plots", "plots"]
+__all__ = ["DRAWINGS", "FigureData", "Plots", "plots"]
 
 DRAWINGS: Mapping[str, Callable[[Diagnosis], Drawing]] = {
     "kappa": kappa,

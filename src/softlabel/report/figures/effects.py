@@ -109,8 +109,8 @@ def ladder(d: Diagnosis) -> Drawing:
     return Drawing(
         "ladder",
         title,
-        "Each rung trusts more than the one above it; a step's test asks whether the labels object. Of the way from a "
-        "rung to the next, adaptive stays behind by the share that is kept (heavy), the more the labels object. "
+        "Each rung trusts more than the one above it; a step's test asks whether the labels object. adaptive takes of "
+        "each step the share drawn heavy, the less the more they object. "
         f"{sure(d).capitalize()}. n = {d.ladder.n_labelled:,} labelled rows, {d.ladder.n_audit:,} of them audit, "
         f"{d.ladder.n_unlabelled:,} unlabelled.",
         ((panel,),),
@@ -119,15 +119,14 @@ def ladder(d: Diagnosis) -> Drawing:
 
 
 def _step(row: LadderPoint, y: float, x_limits: tuple[float, float]) -> Iterable[Mark]:
-    start, end, kept = row.start or 0.0, row.estimate, row.kept or 0.0
+    start, end, taken = row.start or 0.0, row.estimate, 1 - (row.kept or 0.0)
     yield Points("step", (start, end), (y + 0.3, y + 0.3), "step to the next rung", joined=True)
-    if kept > 0:
-        # What is kept counts from the higher rung: of a step kept whole nothing is taken.
+    if taken > 0:
         yield Points(
-            "kept", (end, end + kept * (start - end)), (y + 0.3, y + 0.3), "kept of it", joined=True, wide=True
+            "kept", (start, start + taken * (end - start)), (y + 0.3, y + 0.3), "taken of it", joined=True, wide=True
         )
     middle = (x_limits[0] + x_limits[1]) / 2
-    yield Words(middle, y - 0.28, f"trust {row.name}: p = {number(row.p_value, 2)}, {kept:.0%} kept", "center")
+    yield Words(middle, y - 0.28, f"trust {row.name}: p = {number(row.p_value, 2)}, {taken:.0%} taken", "center")
 
 
 def audit(d: Diagnosis) -> Drawing:

@@ -181,7 +181,7 @@ def _variance_panel(explained: ScorePart, left: ScorePart) -> Panel:
     total = explained.variance + left.variance
     marks: list[Mark] = []
     for start, row, look, name in (
-        (0.0, explained, "quiet", "explained by the controls"),
+        (0.0, explained, "edge", "explained by the controls"),
         (explained.variance, left, "first", "left by them: V*"),
     ):
         ends = (start, start + row.variance)
@@ -242,7 +242,7 @@ def _control_panel(rows: list[ReliabilityPoint], control: str) -> Panel:
     for place, (part, look) in enumerate(zip(parts, _PARTS, strict=False)):
         # A legend of its own: parts are another thing in every panel.
         y = 0.97 - 0.11 * place
-        marks += [Points(look, (0.03,), (y,)), Words(0.08, y, trimmed(part or "", 15))]
+        marks += [Points(look, (0.03,), (y,)), Words(0.09, y, trimmed(part or "", 15))]
     return Panel(
         tuple(marks), "mean score", "share in the group", (-0.03, 1.03), (-0.03, 1.03), title=trimmed(control, 20)
     )
@@ -266,7 +266,7 @@ def _histogram(found: ScoreDistribution) -> Panel:
     heights = [height for mark in marks if isinstance(mark, Steps) for height in mark.heights]
     # Most scores lie near zero where the group is rare: on a plain scale the rest would not be seen.
     return Panel(
-        tuple(marks), "score (probability)", "share of rows", (-0.03, 1.03), log_limits(heights), y_scale="log"
+        tuple(marks), "score (probability)", "rows (log scale)", (-0.03, 1.03), log_limits(heights), y_scale="log"
     )
 
 
