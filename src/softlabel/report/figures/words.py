@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from softlabel.report.layout import printable
 from softlabel.results import Diagnosis
 from softlabel.results.text import percent
 
@@ -18,7 +19,7 @@ def trimmed(text: str, most: int = 24) -> str:
     >>> trimmed("days in hospital"), trimmed("a name" * 6, 12)
     ('days in hospital', 'a namea nam…')
     """
-    line = " ".join(text.split())
+    line = " ".join(printable(text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from softlabel.report.html.glossary import GLOSSARY
+from softlabel.report.layout import printable
 from softlabel.results import Table
 from softlabel.results.text import number
 
 __all__ = ["Markup", "data_block", "details", "listed", "paragraph", "records", "section", "table", "term", "text"]
-
-# Control characters have no place in a page, and a reader should see that something stood there.
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], "\ufffd") | {ord("\n"): " ", ord("\t"): " ", ord("\r"): " "}
 
 
 class Markup(str):
@@ -33,7 +31,7 @@ def text(value: object) -> Markup:
     """
     if isinstance(value, Markup):
         return value
-    return Markup(html.escape(str(value).translate(_CONTROLS)))
+    return Markup(html.escape(printable(str(value))))
 
 
 def data_block(name: str, value: Any) -> Markup:
@@ -116,7 +114,7 @@ def _stacked(
     body = "".join(
         f'<tr role="row"><th scope="row" role="rowheader">{text(first)}</th>'
         + "".join(
-            f'<td role="cell"{_wordy(at, words)} data-label="{html.escape(_plain(named[at]))}">{text(cell)}</td>'
+            f'<td role="cell"{_class(_kinds(at, words, cell))} data-label="{html.escape(_plain(named[at]))}">{text(cell)}</td>'
             for at, cell in enumerate(rest, start=1)
         )
         + "</tr>"
@@ -164,6 +162,11 @@ def _class(kind: str) -> str:
 
 def _wordy(at: int, words: Sequence[int]) -> str:
     return ' class="words"' if at in words else ""
+
+
+def _kinds(at: int, words: Sequence[int], cell: object) -> str:
+    """Return the classes of a cell: of words, empty."""
+    return " ".join(kind for kind, holds in (("words", at in words), ("empty", cell in {"", "-"})) if holds)
 
 
 def _plain(markup: str) -> str:

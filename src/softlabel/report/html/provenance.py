@@ -35,7 +35,7 @@ def sample(d: Diagnosis) -> Markup:
     rows.append([term("folds"), "-" if s.folds is None else f"{s.folds}", folds])
     rows.append(["distinct rows, about", f"{s.n_effective:,.0f}", "n²/Σm², m the copies of a row"])
     return section(
-        "rows", "Rows", table("Rows in, rows used, and why not the others", ["rows", "count", "which"], rows, words=(2,))
+        "rows", "Rows", table("Rows in, rows used, and why not the others", ["rows", "count", "which"], rows, words=(2,), stacked=True)
     )
 
 

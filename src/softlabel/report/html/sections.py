@@ -124,7 +124,7 @@ def thresholds(d: Diagnosis, slider: Slider) -> Markup:
         Markup(f"keeps ({term('kappa')})"),
         "estimate",
         f"{percent(d.settings.level)} interval",
-        "squared error to expect, over that of soft",
+        "squared error to expect (soft: 1)",
     ]
     control = _control(
         "threshold", Markup("Threshold t of the score"), slider, header, "What the threshold keeps and gives"

@@ -9,6 +9,7 @@ from html import escape
 
 from softlabel.report.figures.marks import LOOKS, Band, Drawing, Mark, Panel, Points, Rule, Steps, Words
 from softlabel.report.figures.ticks import ticks
+from softlabel.report.layout import printable
 from softlabel.report.style import WIDTH, Style
 
 __all__ = ["svg"]
@@ -139,7 +140,7 @@ def _apart(places: list[float], frame: _Frame) -> list[float]:
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "", *, turned: bool = False) -> str:
     style = f' class="{kind}"' if kind else ""
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}{turn}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}{turn}>{escape(printable(text))}</text>'
 
 
 def _points(frame: _Frame, mark: Points) -> Iterator[str]:
