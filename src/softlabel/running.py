@@ -41,8 +41,8 @@ class Run:
     """Sums and fits of opened tables, and what was met on the way to them.
 
     ``labelled`` has design columns (d − 1, n) in place of the controls, ``labelled_read`` what the design of the
-    analysis reads: the controls, or a learner's predictions; ``controls`` (k, n) are those rows' controls in any case and
-    ``levels`` the levels of the categories among them. ``check`` is of the rows as they were read.
+    analysis reads: the controls, or a learner's predictions; ``controls`` (k, n) are these rows' own in any case, and
+    ``levels`` those of the categories among them. ``check`` is of the rows as they were read.
     ``learner`` names the one in use; ``compared`` holds V̂* with each, where there are several.
     """
 

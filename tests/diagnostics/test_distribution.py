@@ -117,7 +117,9 @@ def test_levels_beyond_the_largest_are_one_part() -> None:
 def test_neither_knows_the_order_of_rows() -> None:
     table = drawn(labelled=300)
     order = np.random.default_rng(0).permutation(len(table["y"]))
-    turned = {name: column.take(order) if isinstance(column, pa.Array) else column[order] for name, column in table.items()}
+    turned = {
+        name: column.take(order) if isinstance(column, pa.Array) else column[order] for name, column in table.items()
+    }
     options: dict[str, Any] = {"controls": ["age", "ward"], "basis": "linear", "id": "visit"}
     one, two = (numbers(diagnosed(each, **options)) for each in (table, turned))
     paths = [path for path in one if path.startswith((".distribution", ".reliability"))]

@@ -26,36 +26,31 @@ EVIL = {
 @cache
 def case(name: str) -> Diagnosis:
     """Return the diagnosis of that name."""
-    roles: dict[str, Any] = {"outcome": "days_in_hospital", "score": "p_delirium", "controls": CONTROLS}
-    table = clinic(n_unlabelled=3_000, n_labelled=300, seed=3)
+    table: Any = clinic(n_unlabelled=3_000, n_labelled=300, seed=3)
+    asked: dict[str, Any] = {
+        "outcome": "days_in_hospital",
+        "group": "delirium",
+        "score": "p_delirium",
+        "controls": CONTROLS,
+    }
     match name:
         case "unlabelled":
-            return diagnose(table, **roles)
+            asked["group"] = None
         case "one threshold":
-            return diagnose(table, group="delirium", thresholds=[0.9], confident=[], **roles)
+            asked |= {"thresholds": [0.9], "confident": []}
         case "no threshold":
-            return diagnose(table, group="delirium", thresholds=[], confident=[], **roles)
+            asked |= {"thresholds": [], "confident": []}
         case "nulls":
-            return diagnose(_narrow(), outcome="y", group="g", score="p", controls=[])
+            table, asked = _narrow(), {"outcome": "y", "group": "g", "score": "p", "controls": []}
         case "clusters":
-            wards = table.append_column("ward", [[f"ward {i % 30}" for i in range(table.num_rows)]])
-            return diagnose(
-                wards,
-                group="delirium",
-                outcome="days_in_hospital",
-                score="p_delirium",
-                controls="age + C(emergency) + age:emergency",
-                cluster="ward",
-            )
+            table = table.append_column("ward", [[f"ward {i % 30}" for i in range(table.num_rows)]])
+            asked |= {"controls": "age + C(emergency) + age:emergency", "cluster": "ward"}
         case "evil":
-            names = EVIL
-            return diagnose(
-                _evil(), **{k: names[k] for k in ("outcome", "group", "score")}, controls=[names["control"]]
-            )
+            table, asked = _evil(), {**EVIL, "controls": [EVIL["control"]]}
+            del asked["control"]
         case "scored":
-            del roles["score"]
-            return diagnose(table, group="delirium", features=["age", "frailty", "p_delirium"], **roles)
-    return diagnose(table, group="delirium", **roles)
+            asked |= {"score": None, "features": ["age", "frailty", "p_delirium"]}
+    return diagnose(table, **asked)
 
 
 def _narrow() -> dict[str, Any]:

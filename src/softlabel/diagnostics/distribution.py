@@ -27,7 +27,7 @@ def distribution_of(run: Run) -> ScoreDistribution:
     if scored.any():
         weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight
         codes = partition.codes(labelled.score[:, scored])
-        seen = np.bincount(codes, weight[scored], partition.n_codes)
+        seen += np.bincount(codes, weight[scored], partition.n_codes)
     d, moments = analysis.design.d, analysis.fit.moments
     total = moments.sums.sum(axis=(0, 1))
     return ScoreDistribution(

@@ -47,5 +47,7 @@ def spread_sums(res: Residuals, at: Points) -> SpreadSums:  # noqa: ARG001  (an 
     below = np.minimum(place.astype(np.intp), most - 1)
     weight = np.ones(len(place)) if res.weight is None else res.weight
     upper = (place - below) * weight
-    mass = np.bincount(below, weight - upper, most + 1) + np.bincount(below + 1, upper, most + 1)
+    mass = np.zeros(most + 1)
+    mass += np.bincount(below, weight - upper, most + 1)
+    mass += np.bincount(below + 1, upper, most + 1)
     return SpreadSums(mass)

@@ -169,9 +169,7 @@ def _add(axes: Axes, series: Series) -> None:
         capsize=1.5,
     )
     for x, y, name in zip(series.x, series.y, series.names, strict=False):
-        axes.annotate(
-            name, (x, y), xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=SMALL
-        )
+        axes.annotate(name, (x, y), xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=SMALL)
 
 
 def _ticks(axes: Axes, chart: Chart) -> None:

@@ -87,7 +87,13 @@ def test_the_ladder_steps_from_rung_to_rung(d: Diagnosis) -> None:
 
 def test_the_audit_is_slope_and_leak(d: Diagnosis) -> None:
     for row, one in zip(d.plot.data.audit(), d.audits, strict=True):
-        assert (row.name, row.threshold, row.bias, row.leak, row.n) == (one.name, one.threshold, one.bias, one.leak, one.n)
+        assert (row.name, row.threshold, row.bias, row.leak, row.n) == (
+            one.name,
+            one.threshold,
+            one.bias,
+            one.leak,
+            one.n,
+        )
         assert row.slope_part is not None
         assert one.slope is not None
         # bias = τ(c − 1) + ℓ, with τ that of the labels alone.

@@ -75,14 +75,14 @@ def test_matplotlib_is_left_as_it_was() -> None:
 def test_the_numbers_are_where_they_are_drawn() -> None:
     d = case("clinic")
     kappa = d.plot.kappa()
-    drawn = [line.get_xydata() for line in kappa.get_lines() if line.get_marker() == "o"]
+    drawn = [np.asarray(line.get_xydata()) for line in kappa.get_lines() if line.get_marker() == "o"]
     expected = np.array([(row.threshold, row.kappa) for row in d.kappa])
     assert any(found.shape == expected.shape and np.allclose(found, expected, rtol=1e-12) for found in drawn)
     forest = d.plot.estimates()
-    (chosen,) = [line for line in forest.get_lines() if line.get_marker() == "D"]
-    assert chosen.get_xdata()[0] == d.verdict.estimate
+    (chosen,) = [np.asarray(line.get_xydata()) for line in forest.get_lines() if line.get_marker() == "D"]
+    assert chosen[0, 0] == d.verdict.estimate
     names = [text.get_text() for text in forest.get_yticklabels()]
-    assert names[int(-chosen.get_ydata()[0])] == d.verdict.choice
+    assert names[int(-chosen[0, 1])] == d.verdict.choice
 
 
 def test_looks_differ_without_colour_and_by_colour_in_grey() -> None:

@@ -1,6 +1,7 @@
 """Ticks are few, round and inside; limits hold what they should."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ def test_ticks_are_few_round_evenly_spaced_and_inside(low: float, width: float) 
     room = 1e-6 * (high - low)
     assert all(low - room <= each <= high + room for each in found)
     step = found[1] - found[0]
-    assert all(b - a == pytest.approx(step, rel=1e-6) for a, b in zip(found, found[1:], strict=False))
+    assert all(b - a == pytest.approx(step, rel=1e-6) for a, b in pairwise(found))
     digits = step / 10 ** math.floor(math.log10(step) + 1e-9)
     assert min(abs(digits - round_) for round_ in (1, 2, 2.5, 5, 10)) < 1e-6
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -29,6 +30,14 @@ _FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
+_HOME = "--user-data-dir"
+# Chromium reads from 3 and writes to 4. The pipes may be these already, in the other order: first out of the way.
+_LAUNCH = """
+import fcntl, os, sys
+reads, writes = (fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3])
+os.dup2(reads, 3); os.dup2(writes, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 _PATIENCE = 60.0  # seconds, for a machine that is busy
 
 
@@ -132,10 +141,17 @@ def open_browser() -> Iterator[Browser]:
     child_reads, we_write = os.pipe()
     we_read, child_writes = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # Chromium reads from 3 and writes to 4; a shell puts the pipes there.
-        command = f'exec "$@" 3<&{child_reads} 4>&{child_writes}'
         process = subprocess.Popen(
-            ["sh", "-c", command, "sh", CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
+            [
+                sys.executable,
+                "-c",
+                _LAUNCH,
+                str(child_reads),
+                str(child_writes),
+                CHROMIUM,
+                *_FLAGS,
+                f"{_HOME}={profile}",
+            ],
             pass_fds=(child_reads, child_writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -145,8 +161,8 @@ def open_browser() -> Iterator[Browser]:
         browser = Browser(we_write, we_read)
         try:
             yield browser
-            browser.call("Browser.close")
         finally:
+            # It ends with its pipe.
             os.close(we_write)
             os.close(we_read)
             try:

@@ -149,7 +149,9 @@ def test_every_check_has_its_row_and_failures_come_first(name: str) -> None:
     ranks = [["fails", "doubtful", "holds up", "does not arise", "not tested"].index(row[1]) for row in rows]
     assert ranks == sorted(ranks)
     for one in d.checks:
-        assert [f"{one.message}."] == [row[3] for row in rows if row[0] == one.title and row[3] == f"{one.message}."][:1]
+        assert [f"{one.message}."] == [row[3] for row in rows if row[0] == one.title and row[3] == f"{one.message}."][
+            :1
+        ]
 
 
 def test_rows_settings_versions_and_fingerprint_are_there() -> None:
@@ -214,7 +216,9 @@ def test_the_numbers_of_a_figure_are_where_they_are_drawn() -> None:
         share = (row.threshold - d.kappa["threshold"][0]) / (d.kappa["threshold"][-1] - d.kappa["threshold"][0])
         assert x == pytest.approx(x0 + share * (x1 - x0), abs=0.11)
         scale = (y1 - y0) / (kappas[-1] - kappas[0])
-        assert y == pytest.approx(y0 + (kappa - kappas[0]) * scale, abs=0.11 + 0.2 * abs(kappa - kappas[0]) * abs(scale))
+        assert y == pytest.approx(
+            y0 + (kappa - kappas[0]) * scale, abs=0.11 + 0.2 * abs(kappa - kappas[0]) * abs(scale)
+        )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -12,9 +12,9 @@ from softlabel.replicate.paper import table1, table3, table4, table5
 from softlabel.replicate.paper.cells import Cell
 from softlabel.replicate.paper.command import TableFound, TablesFound, replicate_tables
 from softlabel.report.charts import Chart, Look, Series, write_chart
-from softlabel.report.style import require_matplotlib
 from softlabel.report.files import write_whole
 from softlabel.report.layout import wrapped
+from softlabel.report.style import require_matplotlib
 from softlabel.results.inference import quantile
 
 __all__ = ["FiguresFound", "charts", "replicate_figures"]

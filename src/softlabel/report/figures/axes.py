@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from softlabel.report.figures.marks import LOOKS, Band, Drawing, Panel, Points, Rule, Steps, Words
@@ -40,10 +41,11 @@ def _figure(drawing: Drawing) -> Axes:
     figure.set_label(drawing.title)
     outer = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     made = []
-    for row, place in zip(drawing.rows or ((None,),), outer, strict=True):
-        inner = place.subgridspec(1, len(row))
-        for panel, cell in zip(row, inner, strict=True):
-            axes = figure.add_subplot(cell)
+    rows: Sequence[Sequence[Panel | None]] = drawing.rows or [[None]]
+    for at, row in enumerate(rows):
+        inner = outer[at].subgridspec(1, len(row))
+        for column, panel in enumerate(row):
+            axes = figure.add_subplot(inner[column])
             _fill(axes, panel, drawing)
             made.append(axes)
     _legend(figure, made, own=False)
@@ -56,7 +58,7 @@ def _labels(panel: Panel) -> list[str]:
 
 def _legend(where: Any, made: list[Axes], *, own: bool) -> None:
     """Put every label once, below the panels or where there is room in the one."""
-    found = {}
+    found: dict[str, Any] = {}
     for axes in made:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)

@@ -49,7 +49,7 @@ def kappa(d: Diagnosis) -> Table[KappaPoint]:
 
 
 def estimates(d: Diagnosis) -> Table[EstimatePoint]:
-    """Return every estimate in its orthogonal form, from the labels alone to the score alone, and which one is the verdict's."""
+    """Return every estimate in its orthogonal form, those that trust least first, and mark the verdict's."""
     order = {name: at for at, name in enumerate(_FOREST)}
     return Table(
         tuple(

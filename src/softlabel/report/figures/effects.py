@@ -25,9 +25,7 @@ def estimates(d: Diagnosis) -> Drawing:
     title = "Every estimate of the effect"
     if all(row.estimate is None for row in rows):
         return Drawing("estimates", title, "", reason=f"No estimate could be computed: {rows[0].reason}.")
-    x_limits = _frame(
-        (row.estimate, row.ci_low, row.ci_high) for row in rows if row.name != "confident" or row.estimate is not None
-    )
+    x_limits = _frame((row.estimate, row.ci_low, row.ci_high) for row in rows)
     marks: list[Mark] = []
     rectified = next((row for row in rows if row.name == "rectified" and row.ci_low is not None), None)
     behind = ""
@@ -55,8 +53,8 @@ def estimates(d: Diagnosis) -> Drawing:
     return Drawing(
         "estimates",
         title,
-        f"Estimates with {sure(d)}; {behind}{adapts}numbers after names are thresholds. hard and confident aim at kappa "
-        f"times the effect. n = {rows_of(d)}.",
+        f"Estimates with {sure(d)}; {behind}{adapts}numbers after names are thresholds. hard and confident aim at "
+        f"kappa times the effect. n = {rows_of(d)}.",
         ((panel,),),
         (0.45 + _ROW * len(rows),),
     )
@@ -194,7 +192,8 @@ def drift(d: Diagnosis) -> Drawing:
         marks += [Points("first", deltas, each, joined=True, marked=False) for each in (low, high)]
     low, high = tuple(row.low or 0.0 for row in rows), tuple(row.high or 0.0 for row in rows)
     marks.append(Band("first", deltas, low, high, "possible effects", strong=True))
-    marks.append(Rule("level", "y", 0.0) if y_limits[0] < 0 < y_limits[1] else Points("first", (), ()))
+    if y_limits[0] < 0 < y_limits[1]:
+        marks.append(Rule("level", "y", 0.0))
     marks.append(Points("first", (0.0,), (theta,), "soft"))
     broken = d.breakdown.rows[0].breakdown
     most = max(deltas)
@@ -205,7 +204,7 @@ def drift(d: Diagnosis) -> Drawing:
     if seen.delta_hat is not None and seen.delta_upper is not None and seen.delta_upper <= most:
         marks.append(Rule("edge", "x", seen.delta_upper, f"most seen on {seen.n:,} labelled rows (rms)"))
     panel = Panel(
-        tuple(mark for mark in marks if not (isinstance(mark, Points) and not mark.x)),
+        tuple(marks),
         "drift δ: how far the probability may be off the score",
         effect_of(d),
         (-0.02 * most, most),

@@ -144,8 +144,8 @@ def score(d: Diagnosis) -> Drawing:
         "score",
         title,
         f"Above, where scores lie about their mean and what the controls leave of them; below, Var(p) = "
-        f"{number(total)}: the controls explain {explained.share:.0%} and leave V* = {number(left.variance)}, "
-        f"{left.share:.0%}, with its interval. n = {d.sample.unlabelled:,} unlabelled rows.",
+        f"{number(total)}: the controls explain {_percent(explained.share)} and leave V* = {number(left.variance)}, "
+        f"{_percent(left.share)}, with its interval. n = {d.sample.unlabelled:,} unlabelled rows.",
         tuple(rows),
         tuple(heights),
     )
@@ -173,6 +173,11 @@ def _spread_panel(found: ScoreDistribution) -> Panel:
     )
 
 
+def _percent(share: float) -> str:
+    """Return a share of the variance; out of fold V* can come out above all there is, by noise."""
+    return f"{max(share, 0.0):.0%}"
+
+
 def _together(shares: tuple[float, ...], per: int) -> tuple[float, ...]:
     return tuple(sum(shares[at : at + per]) for at in range(0, len(shares), per))
 
@@ -185,7 +190,7 @@ def _variance_panel(explained: ScorePart, left: ScorePart) -> Panel:
         (explained.variance, left, "first", "left by them: V*"),
     ):
         ends = (start, start + row.variance)
-        marks.append(Band(look, ends, (0.2, 0.2), (0.8, 0.8), f"{name}, {row.share:.0%}", strong=True))
+        marks.append(Band(look, ends, (0.2, 0.2), (0.8, 0.8), f"{name}, {_percent(row.share)}", strong=True))
     if left.ci_low is not None and left.ci_high is not None:
         # V* is what lies right of the edge, so the edge is where its interval says.
         reach = ((total - left.ci_high, total - left.ci_low),)
@@ -214,7 +219,9 @@ def reliability(d: Diagnosis) -> Drawing:
     below = ""
     if panels:
         few = len({row.control for row in points}) - 1 > len(panels)
-        below = "; below, in parts of " + ("the controls whose own test is nearest to failing" if few else "each control")
+        below = "; below, in parts of " + (
+            "the controls whose own test is nearest to failing" if few else "each control"
+        )
     return Drawing(
         "reliability",
         title,

@@ -35,12 +35,12 @@ def text(value: object) -> Markup:
 
 
 def data_block(name: str, value: Any) -> Markup:
-    """Return JSON as a block that no browser runs, and that nothing in it can end.
+    r"""Return JSON as a block that no browser runs, and that nothing in it can end.
 
     Examples
     --------
     >>> data_block("data", {"a": "</script>"})
-    '<script type="application/json" id="data">{"a":"\\\\u003c/script\\\\u003e"}</script>'
+    '<script type="application/json" id="data">{"a":"\\u003c/script\\u003e"}</script>'
     """
     written = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), allow_nan=False)
     for each in "<>&\u2028\u2029":
@@ -51,7 +51,7 @@ def data_block(name: str, value: Any) -> Markup:
 def paragraph(*sentences: object, kind: str = "") -> Markup:
     """Return a paragraph."""
     inside = " ".join(text(one) for one in sentences if one)
-    return Markup(f'<p{_class(kind)}>{inside}</p>') if inside else Markup("")
+    return Markup(f"<p{_class(kind)}>{inside}</p>") if inside else Markup("")
 
 
 def listed(items: Iterable[object], kind: str = "") -> Markup:
@@ -108,13 +108,14 @@ def _stacked(
     caption: object, header: Sequence[object], rows: Iterable[Sequence[object]], words: Sequence[int]
 ) -> Markup:
     named = [text(cell) for cell in header]
+    labels = [html.escape(_plain(cell)) for cell in named]
     head = "".join(
         f'<th scope="col" role="columnheader"{_wordy(at, words)}>{cell}</th>' for at, cell in enumerate(named)
     )
     body = "".join(
         f'<tr role="row"><th scope="row" role="rowheader">{text(first)}</th>'
         + "".join(
-            f'<td role="cell"{_class(_kinds(at, words, cell))} data-label="{html.escape(_plain(named[at]))}">{text(cell)}</td>'
+            f'<td role="cell"{_class(_kinds(at, words, cell))} data-label="{labels[at]}">{text(cell)}</td>'
             for at, cell in enumerate(rest, start=1)
         )
         + "</tr>"

@@ -20,13 +20,11 @@ GLOSSARY: Mapping[str, tuple[str, str]] = {
     "combined": ("combined", "Supervised and soft pooled. Trusts exclusion and calibration."),
     "adaptive": (
         "adaptive",
-        "Takes of each further trust what the labels do not contradict. It has no error of its own, so its interval is "
-        "that of rectified.",
+        "Takes of each further trust what the labels do not contradict; its interval is that of rectified.",
     ),
     "soft": (
         "soft",
-        "The score itself in place of the group. Right if the score is calibrated given the controls and excluded; "
-        "looks at no label.",
+        "The score itself in place of the group; looks at no label. Right under calibration and exclusion.",
     ),
     "hard": (
         "hard(t)",
@@ -36,7 +34,7 @@ GLOSSARY: Mapping[str, tuple[str, str]] = {
     "confident": ("confident(t)", "Hard, on the rows alone whose score is above t or below 1 − t."),
     "kappa": (
         "kappa",
-        "The share of the effect that survives thresholding at t. It belongs to the regression on the controls used here.",
+        "The share of the effect that survives thresholding at t. It belongs to the regression used here.",
     ),
     "kappa_FM": ("kappa_FM", "The share of the effect that survives among confident rows; at least 2t − 1."),
     "v_star": ("V*", "The variance of the score that the controls leave: what soft has to work with."),
@@ -58,10 +56,12 @@ GLOSSARY: Mapping[str, tuple[str, str]] = {
     "std_error": ("standard error", "How far an estimate would typically move if the rows were drawn again."),
     "interval": (
         "interval",
-        "A range that holds what is estimated as often as its level says, over repeated samples, if what the estimate "
-        "trusts is true.",
+        "Over repeated samples it holds the effect as often as its level says, if what the estimate trusts is true.",
     ),
     "p_value": ("p", "How often chance alone would look at least as bad. Small: the data object."),
-    "folds": ("folds", "Parts of the rows: what is fitted on the others is used on each, so that nothing is overfitted."),
+    "folds": (
+        "folds",
+        "Parts of the rows: what is fitted on the others is used on each, so that nothing is overfitted.",
+    ),
     "fingerprint": ("fingerprint", "A number that is the same exactly if the same rows were read, in any order."),
 }

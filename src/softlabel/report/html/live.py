@@ -117,7 +117,9 @@ def _said(row: DriftBound) -> str:
     if row.low is None or row.high is None:
         return f"{shown} could stand for any effect: {row.reason}."
     if row.ci_low is None or row.ci_high is None:
-        return f"{shown} stands for an effect from {number(row.low)} to {number(row.high)}; sampling error is not known."
+        return (
+            f"{shown} stands for an effect from {number(row.low)} to {number(row.high)}; sampling error is not known."
+        )
     return (
         f"{shown} stands for an effect from {number(row.ci_low)} to {number(row.ci_high)}, sampling error included "
         f"({number(row.low)} to {number(row.high)} without it)."

@@ -35,7 +35,9 @@ def sample(d: Diagnosis) -> Markup:
     rows.append([term("folds"), "-" if s.folds is None else f"{s.folds}", folds])
     rows.append(["distinct rows, about", f"{s.n_effective:,.0f}", "n²/Σm², m the copies of a row"])
     return section(
-        "rows", "Rows", table("Rows in, rows used, and why not the others", ["rows", "count", "which"], rows, words=(2,), stacked=True)
+        "rows",
+        "Rows",
+        table("Rows in, rows used, and why not the others", ["rows", "count", "which"], rows, words=(2,), stacked=True),
     )
 
 
@@ -104,8 +106,8 @@ def reproduction(d: Diagnosis) -> Markup:
         ["design columns", ", ".join(d.sample.columns) or "none"],
         ["redundant, left out", ", ".join(d.sample.redundant_controls) or "none"],
         ["ridge", number(d.sample.ridge)],
-        *([_words(name), version] for name, version in d.sample.versions),
     ]
+    ran += [[_words(name), version] for name, version in d.sample.versions]
     return section(
         "reproduce",
         "To see the same numbers again",

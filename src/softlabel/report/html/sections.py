@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from softlabel.report.figures import DRAWINGS, FigureData
 from softlabel.report.figures.words import named
@@ -33,7 +33,9 @@ def figure(d: Diagnosis, name: str) -> Markup:
     moved = any(panel.slider for row in drawing.rows for panel in row)
     follows = " The short-dashed line follows the slider." if moved else ""
     # The slider has the drift's: as a table they would be hundreds of rows.
-    numbers = Markup("") if name == "drift" else records(f"{drawing.title}: the numbers", getattr(FigureData(d), name)())
+    numbers = (
+        Markup("") if name == "drift" else records(f"{drawing.title}: the numbers", getattr(FigureData(d), name)())
+    )
     return Markup(
         f"<figure>{svg(drawing)}<figcaption>{title} {text(drawing.caption)}{follows}</figcaption>"
         f"{details('The numbers', numbers) if numbers else ''}</figure>"
@@ -153,7 +155,10 @@ def checks(d: Diagnosis) -> Markup:
         "assumptions",
         "Assumptions",
         paragraph(
-            Markup(f"{term('soft', 'Soft')} is right under {term('calibration')} given the controls and {term('exclusion')}.")
+            Markup(
+                f"{term('soft', 'Soft')} is right under {term('calibration')} given the controls and under "
+                f"{term('exclusion')}."
+            )
         ),
         looked if rows else paragraph("There are no checks.", kind="missing"),
     )
@@ -215,16 +220,14 @@ def score(d: Diagnosis) -> Markup:
         f"The {term('audit')} show the {term('slope')} and the {term('leak')} of soft, and so its {term('bias')}."
     )
     stack = Markup(f'<div class="stack">{figure(d, "audit")}{figure(d, "score")}</div>')
-    return section(
-        "score", "The score", paragraph(Markup(left), audited), _figures(stack, figure(d, "reliability"))
-    )
+    return section("score", "The score", paragraph(Markup(left), audited), _figures(stack, figure(d, "reliability")))
 
 
 def _figures(*figures: Markup) -> Markup:
     return Markup(f'<div class="figures">{"".join(figures)}</div>')
 
 
-def _control(name: str, label: Markup, slider: Slider, header: list[object], caption: str) -> Markup:
+def _control(name: str, label: Markup, slider: Slider, header: Sequence[object], caption: str) -> Markup:
     """Return a slider with the place it starts at: a page whose script does not run shows that one."""
     if not slider.places:
         return Markup("")

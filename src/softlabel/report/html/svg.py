@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from softlabel.report.figures.marks import LOOKS, Band, Drawing, Mark, Panel, Points, Rule, Steps, Words
 from softlabel.report.figures.ticks import ticks
@@ -113,7 +114,8 @@ def _panel(frame: _Frame, place: str, left: float, top: float, width: float, hei
     if panel.slider:
         ends = f'data-low="{panel.x_limits[0]!r}" data-high="{panel.x_limits[1]!r}"'
         pixels = f'data-left="{frame.left:.1f}" data-width="{frame.width:.1f}"'
-        yield f'<path class="pointer" data-slider="{panel.slider}" {ends} {pixels} d="M0 {frame.top:.1f}V{bottom:.1f}"/>'
+        line = f'd="M0 {frame.top:.1f}V{bottom:.1f}"'
+        yield f'<path class="pointer" data-slider="{panel.slider}" {ends} {pixels} {line}/>'
     yield "</g>"
     yield f'<path class="axis" d="M{frame.left:.1f} {frame.top:.1f}V{bottom:.1f}H{right:.1f}"/>'
     # A long label stays inside the figure rather than centred below its axis.
@@ -132,7 +134,7 @@ def _apart(places: list[float], frame: _Frame) -> list[float]:
     widest = max((len(f"{place:g}") for place in places), default=1) * _LETTER + 6
     for step in range(1, len(places) + 1):
         kept = places[::step]
-        if all(frame.x(b) - frame.x(a) >= widest for a, b in zip(kept, kept[1:], strict=False)):
+        if all(frame.x(b) - frame.x(a) >= widest for a, b in pairwise(kept)):
             return kept
     return places[:1]
 
