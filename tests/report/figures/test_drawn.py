@@ -26,8 +26,9 @@ def _closed() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_new_figure_is_one_column_wide_and_nothing_leaves_it(name: str) -> None:
-    axes = getattr(case("clinic").plot, name)()
+@pytest.mark.parametrize("which", ["clinic", "unlabelled", "evil"])
+def test_a_new_figure_is_one_column_wide_and_nothing_leaves_it(name: str, which: str) -> None:
+    axes = getattr(case(which).plot, name)()
     figure = axes.figure
     assert figure.get_size_inches()[0] == pytest.approx(3.4)
     figure.canvas.draw()
@@ -42,7 +43,7 @@ def test_a_new_figure_is_one_column_wide_and_nothing_leaves_it(name: str) -> Non
         assert box.x1 <= width + 0.5, text
         assert box.y1 <= height + 0.5, text
     for each in figure.axes:
-        assert each.get_xlabel()
+        assert each.get_xlabel() or not each.axison
 
 
 @pytest.mark.parametrize("name", FIGURES)

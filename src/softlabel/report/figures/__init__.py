@@ -47,7 +47,7 @@ class Plots:
     ...                 group="delirium", score="p_delirium", controls=["age"])
     >>> [round(row.kappa, 2) for row in d.plot.data.kappa() if row.name == "hard"][:3]
     [0.61, 0.65, 0.69]
-    >>> d.plot.caption("kappa")[-23:]
+    >>> d.plot.caption("kappa")[-24:]
     'n = 900 unlabelled rows.'
     """
 

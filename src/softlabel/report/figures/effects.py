@@ -206,7 +206,7 @@ def drift(d: Diagnosis) -> Drawing:
     panel = Panel(
         tuple(marks),
         "drift δ: how far the probability may be off the score",
-        effect_of(d),
+        effect_of(d, 16),
         (-0.02 * most, most),
         y_limits,
         slider="drift",

@@ -207,7 +207,7 @@ def reliability(d: Diagnosis) -> Drawing:
     heights = [1.9] * len(rows)
     if d.distribution is not None:
         rows.append((_histogram(d.distribution),))
-        heights.append(1.0)
+        heights.append(1.0 if heights else 1.7)
     if not rows:
         return Drawing("reliability", title, "", reason=f"No labelled row audits the score: {d.calibration.reason}.")
     controls = _worst(d, [row.control for row in points if row.control is not None])

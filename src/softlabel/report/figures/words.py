@@ -35,14 +35,14 @@ def named(name: str, threshold: float | None = None) -> str:
     return shown if threshold is None else f"{shown} {threshold:g}"
 
 
-def effect_of(d: Diagnosis) -> str:
+def effect_of(d: Diagnosis, most: int = 20) -> str:
     """Return the label of an axis of effects, with its unit: that of the outcome."""
-    return f"effect ({units(d)})"
+    return f"effect ({units(d, most)})"
 
 
-def units(d: Diagnosis) -> str:
+def units(d: Diagnosis, most: int = 20) -> str:
     """Return the unit of an effect."""
-    return f"units of {trimmed(d.settings.outcome, 20)}"
+    return f"units of {trimmed(d.settings.outcome, most)}"
 
 
 def rows_of(d: Diagnosis) -> str:
