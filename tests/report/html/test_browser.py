@@ -101,14 +101,14 @@ def test_the_threshold_slider_is_moved_by_keys_to_the_numbers_of_the_diagnosis(
         hard, deattenuated, confident = _cells(tab, "threshold")
         if t in d.settings.thresholds:
             row, kappa = d.estimate("hard", threshold=t), d.kappa["kappa"][d.kappa["threshold"].index(t)]
-            assert hard[1:4] == [number(kappa), number(row.estimate), interval_text(row.interval)]
-            assert deattenuated[2] == number(d.estimate("deattenuated", threshold=t).estimate)
+            assert hard[:3] == [number(row.estimate), interval_text(row.interval), number(kappa)]
+            assert deattenuated[0] == number(d.estimate("deattenuated", threshold=t).estimate)
             assert number(row.estimate) in _said(tab, "threshold")
         else:
             assert hard[0] == "not asked for"
         if t in d.settings.confident:
             row = d.estimate("confident", threshold=t)
-            assert confident[2:4] == [number(row.estimate), interval_text(row.interval)]
+            assert confident[:2] == [number(row.estimate), interval_text(row.interval)]
         seen.append(tab.run("document.querySelector('.pointer[data-slider=threshold]').getAttribute('transform')"))
         _press(tab, "ArrowRight", 39)
     # The line in the figure follows.
@@ -125,7 +125,7 @@ def test_the_drift_slider_bounds_what_the_diagnosis_bounds(browser: Browser, pag
         )
         rows = d.drift(place / 200)
         for cells, row in zip(_cells(tab, "drift"), rows, strict=True):
-            for shown, ends in ((cells[1], (row.low, row.high)), (cells[2], (row.ci_low, row.ci_high))):
+            for shown, ends in ((cells[0], (row.ci_low, row.ci_high)), (cells[1], (row.low, row.high))):
                 assert shown == ("any" if None in ends else interval_text(ends))  # type: ignore[arg-type]
         soft = rows.rows[0]
         if soft.ci_low is not None:

@@ -54,7 +54,7 @@ def _threshold(d: Diagnosis, t: float) -> Place:
         row = d.estimate(name, threshold=t)
         rows = f"{n:,}" if inside is None or name != "confident" else f"{inside.n_confident:,} ({inside.share:.1%})"
         kept = "1, by division" if name == "deattenuated" and row.estimate is not None else number(factor.kappa)
-        cells.append((rows, kept, *_estimate(row), _worse(d, name, t)))
+        cells.append((*_estimate(row), kept, rows, _worse(d, name, t)))
     if kappa is not None:
         hard = d.estimate("hard", threshold=t)
         said = (
@@ -107,9 +107,9 @@ def _bound(row: DriftBound) -> tuple[str, ...]:
         return ("-", "-", "-")
     off = f"{'−' if row.down else ''}{number(row.down, 2)} to {number(row.up, 2)}"
     if row.low is None or row.high is None:
-        return (off, "any", "any")
+        return ("any", "any", off)
     sampled = None if row.ci_low is None or row.ci_high is None else (row.ci_low, row.ci_high)
-    return (off, interval_text((row.low, row.high)), interval_text(sampled) if sampled else "any")
+    return (interval_text(sampled) if sampled else "any", interval_text((row.low, row.high)), off)
 
 
 def _said(row: DriftBound) -> str:

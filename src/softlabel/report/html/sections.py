@@ -31,7 +31,7 @@ def figure(d: Diagnosis, name: str) -> Markup:
     if not drawing.rows:
         return Markup(f'<p class="missing">{title} {text(drawing.reason)}</p>')
     moved = any(panel.slider for row in drawing.rows for panel in row)
-    follows = " The short-dashed line follows the slider." if moved else ""
+    follows = '<span class="follows"> The short-dashed line follows the slider.</span>' if moved else ""
     # The slider has the drift's: as a table they would be hundreds of rows.
     numbers = (
         Markup("") if name == "drift" else records(f"{drawing.title}: the numbers", getattr(FigureData(d), name)())
@@ -122,10 +122,10 @@ def thresholds(d: Diagnosis, slider: Slider) -> Markup:
     )
     header = [
         "label",
-        "rows used",
-        Markup(f"keeps ({term('kappa')})"),
         "estimate",
         f"{percent(d.settings.level)} interval",
+        Markup(f"keeps ({term('kappa')})"),
+        "rows used",
         "squared error to expect (soft: 1)",
     ]
     control = _control(
@@ -176,7 +176,7 @@ def _p(value: float | None) -> str:
 
 def drift(d: Diagnosis, slider: Slider) -> Markup:
     """Return what a drift of the score could do, with its slider."""
-    header = ["estimate", "bias, as a share of the effect", "possible effects", "with sampling error"]
+    header = ["estimate", "with sampling error", "possible effects", "bias, as a share of the effect"]
     control = _control("drift", term("drift", "Drift δ"), slider, header, "What a drift of this size could do")
     return section(
         "drift",
