@@ -89,9 +89,10 @@ def diagnose(
         "spline" (the default for a list of controls), natural cubic splines with knots at quantiles; "bspline";
         "linear"; or a `Basis` with knots, categories, interactions and a ridge of your own.
     learner
-        A scikit-learn regressor to fit E[p|X], E[Y|X] and E[h|X] with in place of least squares, or "ridge",
-        "forest" or "boosting". Of several, the one of the smallest V* is used, and each one's is shown. Frequencies
-        are so many rows to "ridge"; others are handed them as weights, and may split rows otherwise than copies.
+        A scikit-learn regressor to fit E[p|X], E[Y|X] and E[h|X] with in place of the basis, or one by name: "linear",
+        "quadratic" and "spline" (least squares), "ridge", "forest", "boosting". Of several, the one of the smallest
+        V* is used, and each one's is shown. Frequencies are so many rows to "ridge"; others are handed them as
+        weights, and may split rows otherwise than copies.
     folds
         Folds for cross-fitting the regressions on the controls; ``None`` fits them in sample.
     seed

@@ -193,7 +193,10 @@ def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
         "--basis", metavar="NAME", help="numeric controls as spline, bspline or linear (default: spline)"
     )
     controls.add_argument(
-        "--learner", nargs="+", metavar="NAME", help="regress on them by ridge, forest or boosting instead"
+        "--learner",
+        nargs="+",
+        metavar="NAME",
+        help="regress on them by linear, quadratic, spline, ridge, forest or boosting instead",
     )
     add_features(add_audit(parser.add_argument_group("what may audit the score")))
     add_making(parser.add_argument_group("how a score is made of --features, where there is none"))

@@ -69,6 +69,11 @@ REPLICATIONS: Mapping[str, Replication] = {
         1000,
         takes=("scenarios",),
     ),
+    "scores": Replication(
+        "scores made of features: calibrators, splits, their checks, noise",
+        "softlabel.replicate.scoring:replicate_scores",
+        200,
+    ),
     "table1": Replication("the paper's table 1: a threshold's attenuation", _TABLES, None, _table(1), out="taken"),
     "table2": Replication("table 2: the sandwich variance of soft", _TABLES, None, _table(2), out="taken"),
     "table3": Replication("table 3: confident sets", _TABLES, None, _table(3), out="taken"),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from softlabel.errors import InputError, did_you_mean
+from softlabel.nuisances.least_squares import SHAPES, LeastSquares
 from softlabel.nuisances.ridge import LeaveOneOutRidge
 
 __all__ = ["LEARNERS", "Learner", "first_line", "last_step", "make_learner", "require_sklearn", "weight_argument"]
 
-LEARNERS = ("ridge", "forest", "boosting")
+LEARNERS = (*SHAPES, "ridge", "forest", "boosting")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +29,8 @@ def make_learner(learner: Any, seed: int) -> Learner:
     Parameters
     ----------
     learner
-        "ridge", "forest", "boosting", or an instance of a scikit-learn regressor or of a pipeline that ends in one.
+        "linear", "quadratic" or "spline" (least squares), "ridge", "forest", "boosting", or an instance of a
+        scikit-learn regressor or of a pipeline that ends in one.
     seed
         Of the named learners; an instance keeps its own ``random_state``.
 
@@ -38,6 +40,9 @@ def make_learner(learner: Any, seed: int) -> Learner:
     2,000 to 20,000 rows and 5 and 20 controls. A forest tries half of the controls at a split: a third, Breiman's
     rule, is one of five and misses sparse designs; all of them take twice the time and gain nothing on five controls.
     Boosting takes many small trees, as many as early stopping allows: larger ones were worse on most designs.
+
+    Of several the smallest V̂* is nearest to V*. That makes no learner the right one for the effect: least squares on
+    columns that E[Y|X] is a line in is right with a larger V̂* too, as soft needs only one of E[p|X] and E[Y|X].
 
     Examples
     --------
@@ -92,6 +97,8 @@ def _no_learner(found: str, fix: str) -> InputError:
 def _named(name: str, seed: int) -> Learner:
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 
+    if name in SHAPES:
+        return Learner(name, LeastSquares(shape=name))
     if name == "ridge":
         return Learner(name, LeaveOneOutRidge())
     if name == "forest":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from softlabel.scoring.calibrators import Calibrated, fit_calibrator
 from softlabel.scoring.folds import deal_labelled
 from softlabel.scoring.models import Model, fit_model, positive
 
-__all__ = ["Piece", "Recipe", "Rows", "fit_halves", "fit_piece"]
+__all__ = ["Piece", "Recipe", "Rows", "fit_halves", "fit_halves_each", "fit_piece", "fit_pieces"]
 
 Floats = NDArray[np.float64]
 Folds = NDArray[np.intp]
@@ -96,11 +97,19 @@ class Piece:
 
     def both(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the classifier's raw score and the calibrated one, (n,) each."""
+        raw = self.raw(rows)
+        return raw, self.calibrated(raw, rows)
+
+    def raw(self, rows: Rows) -> Floats:
+        """Return the classifier's own score (n,)."""
+        return _raw(self.recipe, self.model, rows) if len(rows) else np.empty(0)
+
+    def calibrated(self, raw: Floats, rows: Rows) -> Floats:
+        """Return the score (n,) that the classifier's own (n,) comes to, drawn anew where it is to be."""
         if not len(rows):
-            return np.empty(0), np.empty(0)
-        raw = _raw(self.recipe, self.model, rows)
+            return np.empty(0)
         p = np.clip(self.calibrate(raw, rows.controls), 0.0, 1.0)
-        return raw, _beta_draw(p, self.recipe, rows.hashes) if self.recipe.draw == "beta" else p
+        return _beta_draw(p, self.recipe, rows.hashes) if self.recipe.draw == "beta" else p
 
 
 def fit_piece(recipe: Recipe, rows: Rows) -> Piece:
@@ -109,25 +118,36 @@ def fit_piece(recipe: Recipe, rows: Rows) -> Piece:
     A score of a row that the classifier was fitted on is too good; a calibrator that saw such scores would believe
     them. So each row here is scored by a classifier of the other folds, as in stacking (Wolpert 1992).
     """
+    return fit_pieces(recipe, rows, (recipe.calibrator,))[0]
+
+
+def fit_pieces(recipe: Recipe, rows: Rows, calibrators: Sequence[str]) -> tuple[Piece, ...]:
+    """Return `fit_piece` for each of some calibrators, with one classifier and one set of scores to calibrate."""
     _check_groups(rows, "of a fold's training rows")
-    calibrate = _calibrator(recipe, rows)
-    return Piece(recipe, _fitted(recipe, rows), calibrate)
+    raw = _scores_to_calibrate(recipe, rows) if set(calibrators) - {"none"} else np.empty(len(rows))
+    return _calibrated_pieces(recipe, calibrators, _fitted(recipe, rows), rows, raw)
 
 
 def fit_halves(recipe: Recipe, rows: Rows, first: NDArray[np.bool_]) -> Piece:
     """Return the classifier fitted on the first half of labelled rows, and a calibrator fitted on the second."""
+    return fit_halves_each(recipe, rows, first, (recipe.calibrator,))[0]
+
+
+def fit_halves_each(
+    recipe: Recipe, rows: Rows, first: NDArray[np.bool_], calibrators: Sequence[str]
+) -> tuple[Piece, ...]:
+    """Return `fit_halves` for each of some calibrators, with one classifier."""
     train, held = rows.take(first), rows.take(~first)
     _check_groups(train, "of the half that trains")
     _check_groups(held, "of the half that calibrates")
     model = _fitted(recipe, train)
-    return Piece(recipe, model, _calibrated_on(recipe, held, _raw(recipe, model, held)))
+    return _calibrated_pieces(recipe, calibrators, model, held, _raw(recipe, model, held))
 
 
-def _calibrator(recipe: Recipe, rows: Rows) -> Calibrated:
-    if recipe.calibrator == "none":
-        return _calibrated_on(recipe, rows, np.empty(len(rows)))
+def _scores_to_calibrate(recipe: Recipe, rows: Rows) -> Floats:
+    """Return the score (n,) of each row by a classifier that has not seen it."""
     if recipe.model.given:
-        return _calibrated_on(recipe, rows, _raw(recipe, None, rows))
+        return _raw(recipe, None, rows)
     least = int(min(rows.labels.sum(), (1 - rows.labels).sum()))
     count = min(recipe.inner, least)
     # Another seed than the outer folds': the same one would deal the same rows together again.
@@ -136,12 +156,20 @@ def _calibrator(recipe: Recipe, rows: Rows) -> Calibrated:
     for k in range(count):
         model = _fitted(recipe, rows.take(fold != k))
         raw[fold == k] = _raw(recipe, model, rows.take(fold == k))
-    return _calibrated_on(recipe, rows, raw)
+    return raw
 
 
-def _calibrated_on(recipe: Recipe, rows: Rows, raw: Floats) -> Calibrated:
-    return fit_calibrator(
-        recipe.calibrator, raw, rows.controls, recipe.control_categories, rows.labels, rows.weight, recipe.seed
+def _calibrated_pieces(
+    recipe: Recipe, calibrators: Sequence[str], model: Any, rows: Rows, raw: Floats
+) -> tuple[Piece, ...]:
+    kinds, seed = recipe.control_categories, recipe.seed
+    return tuple(
+        Piece(
+            replace(recipe, calibrator=name),
+            model,
+            fit_calibrator(name, raw, rows.controls, kinds, rows.labels, rows.weight, seed),
+        )
+        for name in calibrators
     )
 
 

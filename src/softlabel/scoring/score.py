@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softlabel.errors import InputError
 from softlabel.results.scoring import ScoreReport
-from softlabel.scoring.labelled import read_labelled
+from softlabel.scoring.apart import read_to_train
 from softlabel.scoring.scorer import Scored, Scorer
 from softlabel.scoring.training import Asked, Trained, check_asked, train
 from softlabel.sources import open_source
@@ -169,17 +169,20 @@ def score(
 
 
 def _separate(labelled: Any, unlabelled: Any, asked: Asked, threads: int) -> Scores:
-    to_score = open_source(unlabelled).select(asked.roles.to_score)
-    trained = train(read_labelled(open_source(labelled).select(asked.roles.to_train), asked.roles), asked)
-    gathered = _Gathered.of(trained.scorer.stream(to_score, threads))
+    scored = open_source(unlabelled)
+    scored.select(asked.roles.to_score)  # what it lacks is said before anything is trained
+    labels, asked = read_to_train(open_source(labelled), scored, asked, mixed=False)
+    trained = train(labels, asked)
+    gathered = _Gathered.of(trained.scorer.stream(scored.select(asked.roles.to_score), threads))
     return _scores(trained, gathered.p, None, gathered.missing)
 
 
 def _mixed(table: Any, asked: Asked, threads: int) -> Scores:
-    selection = open_source(table).select(asked.roles.to_train)
-    labels = read_labelled(selection, asked.roles, mixed=True)
+    source = open_source(table)
+    labels, asked = read_to_train(source, source, asked, mixed=True)
     trained = train(labels, asked)
-    gathered = _Gathered.of(trained.scorer.stream(selection, threads), group=asked.roles.group)
+    stream = trained.scorer.stream(source.select(asked.roles.to_train), threads)
+    gathered = _Gathered.of(stream, group=asked.roles.group)
     everywhere, known = gathered.p.copy(), gathered.known
     if int(known.sum()) != len(trained.p):
         raise InputError(

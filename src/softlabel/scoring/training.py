@@ -21,12 +21,12 @@ from softlabel.results.scoring import ScoreMetrics, ScoreReport
 from softlabel.scoring.calibrators import check_calibrator
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import Labelled
-from softlabel.scoring.layout import lay_out
 from softlabel.scoring.metrics import Beyond, beyond_controls, measure
 from softlabel.scoring.models import Model, dense_columns, make_model
 from softlabel.scoring.names import DRAWS, SPLITS
 from softlabel.scoring.pieces import Piece, Recipe, Rows, fit_halves, fit_piece
-from softlabel.scoring.scorer import Roles, Scorer, gaps, rows_of
+from softlabel.scoring.preparing import prepare
+from softlabel.scoring.scorer import Roles, Scorer, gaps
 from softlabel.scoring.structure import check_structure, said
 
 __all__ = ["Asked", "Trained", "check_asked", "train"]
@@ -191,24 +191,8 @@ class Trained:
 
 def train(labelled: Labelled, asked: Asked) -> Trained:
     """Fit the pieces, and score each labelled row by those that have not seen it, where there are such."""
-    layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
-    bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
-    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
-    # In the order of their hashes: what draws rows by their place then draws the same ones in any order of the table.
-    order = np.argsort(bare.hashes, kind="stable")
-    rows = given.take(order)
+    layout, rows, order, recipe = prepare(labelled, asked)
     back = np.argsort(order)
-    flags = dict(zip(layout.names, layout.categorical, strict=True))
-    recipe = Recipe(
-        model=asked.model,
-        calibrator=asked.calibrator,
-        draw=asked.draw,
-        sigma=asked.sigma,
-        feature_categories=tuple(flags[name] for name in asked.roles.features),
-        control_categories=tuple(flags[name] for name in asked.roles.controls),
-        inner=asked.folds,
-        seed=asked.seed,
-    )
     # Labelled rows are few: threads of the numerical libraries would mostly wait for each other.
     with threadpool_limits(limits=1):
         fit = _by_halves if asked.split == "halves" else _by_folds
@@ -218,7 +202,7 @@ def train(labelled: Labelled, asked: Asked) -> Trained:
         asked=asked,
         scorer=scorer,
         p=p[back],
-        hashes=bare.hashes,
+        hashes=rows.hashes[back],
         audit=audit[back],
         fold=dealt.fold[back],
         missing=gaps(labelled.table, asked.roles.seen),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softlabel.errors import InputError, SourceChanged
 from softlabel.progress import Passes
 from softlabel.results.scoring import ScoreReport
-from softlabel.scoring.labelled import read_labelled
+from softlabel.scoring.apart import read_to_train
 from softlabel.scoring.training import Asked, Trained, train
 from softlabel.sources import Selection, Source, open_source
 from softlabel.sources.counting import known_rows
@@ -100,16 +100,15 @@ def whole_table(data: Any, labelled: Any, asked: Asked, *, name: str, threads: i
     _check_new([source, shown], (name, name + AUDIT))
     of_unlabelled = _every_column(source)
     of_labelled = of_unlabelled if labelled is None else _every_column(shown)
-    for selection, needed in ((of_labelled, asked.roles.to_train), (of_unlabelled, asked.roles.to_score)):
-        # Asked for once more by name, so that what is missing is said as everywhere else.
-        (shown if selection is of_labelled else source).select(needed)
-    labels = read_labelled(of_labelled, asked.roles, mixed=labelled is None)
+    # Asked for once more by name, so that what is missing is said as everywhere else.
+    source.select(asked.roles.to_score)
+    labels, asked = read_to_train(shown, source, asked, mixed=labelled is None)
     schemas = [of_unlabelled.schema()] if labelled is None else [of_unlabelled.schema(), of_labelled.schema()]
     return WholeTable(
         schema=_joined(schemas, name),
         trained=train(labels, asked),
         unlabelled=of_unlabelled,
-        labelled=None if labelled is None else labels.table,
+        labelled=None if labelled is None else pa.Table.from_batches(of_labelled.batches(), of_labelled.schema()),
         threads=threads,
         passes=passes,
     )
