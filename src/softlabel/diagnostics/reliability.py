@@ -143,7 +143,7 @@ def _parts(values: Floats, weight: Floats, levels: Levels | None) -> Iterator[tu
     if levels is None:
         few = np.unique(values)
         if len(few) <= 2:
-            yield from ((f"= {value:g}", values == value) for value in few)
+            yield from ((f"= {value + 0.0:g}", values == value) for value in few)
             return
         heavy = np.sort(values)[np.searchsorted(np.cumsum(weight[np.argsort(values)]), weight.sum() / 2)]
         # The largest value would leave nothing above it.
