@@ -25,7 +25,7 @@ demo: $(VENV)/.ready-demo ## set up, then run the main job on made-up data
 test: $(VENV)/.ready-test ## set up, then run every test
 	@$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
 
-extras: $(VENV)/.ready-extras ## install PyTorch and MCGrad, without which their tests skip
+extras: $(VENV)/.ready-extras ## install PyTorch, MCGrad and axe-core, without which their tests skip
 
 lint: $(VENV)/.ready-lint ## ruff: the rules and the layout of the code
 	@$(BIN)/ruff check .
@@ -60,7 +60,7 @@ constraints: ## pin the newest versions of everything in constraints.txt
 	@rm -rf .cache/newest
 	@"$(PYTHON)" -m venv .cache/newest
 	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --editable '.[test,lint,docs]'
-	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --no-deps mcgrad
+	@.cache/newest/bin/python -m pip install -qq --disable-pip-version-check --no-deps mcgrad axe-playwright-python
 	@.cache/newest/bin/python -m pip freeze --exclude-editable > constraints.txt
 	@rm -rf .cache/newest
 
@@ -87,10 +87,12 @@ $(VENV)/.ready-docs: $(PINNED) | $(BIN)/python
 	$(call install,.[test$(comma)docs])
 	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-docs
 
-# PyTorch is pinned in pyproject.toml. MCGrad comes alone: of what it names, the tests have what it uses.
+# PyTorch is pinned in pyproject.toml. MCGrad comes alone: of what it names, the tests have what it uses. So does the
+# package that holds axe-core: it names Playwright, a driver of browsers, and only the script in it is wanted.
 $(VENV)/.ready-extras: $(PINNED) | $(BIN)/python
 	$(call install,.[test$(comma)torch])
 	$(call alone,mcgrad)
+	$(call alone,axe-playwright-python)
 	@touch $(VENV)/.ready-demo $(VENV)/.ready-test $(VENV)/.ready-extras
 
 comma := ,

@@ -48,7 +48,7 @@ SQUARE = (".squared_bias", ".variance", ".mse", *(f".ladder.covariance.{i}.{j}" 
 
 def _power(path: str, d: Diagnosis) -> int:
     """The power of its factor by which a number moves with the outcome."""
-    if path.startswith((".v_star.", ".kappa.", ".kappa_confident.", ".calibration.")):
+    if path.startswith((".v_star.", ".kappa.", ".kappa_confident.", ".calibration.", ".reliability.")):
         return 0  # of the score alone
     if path.startswith(".verdict.would_change."):
         return int(d.verdict.would_change[int(path.split(".")[3])].code == "trust.exclusion")

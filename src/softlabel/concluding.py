@@ -13,11 +13,12 @@ from softlabel.diagnostics.attenuation import confident_table, kappa_table, labe
 from softlabel.diagnostics.audits import audit_table
 from softlabel.diagnostics.calibrator_note import calibrator_notes
 from softlabel.diagnostics.checks import Context, run_checks
+from softlabel.diagnostics.distribution import distribution_of
 from softlabel.diagnostics.drift import drift_record
 from softlabel.diagnostics.evidence import Evidence, gather
 from softlabel.diagnostics.forecast import forecast_table
 from softlabel.diagnostics.notes import notes, redundant_controls
-from softlabel.diagnostics.reliability import calibration_of
+from softlabel.diagnostics.reliability import calibration_of, reliability_by_control
 from softlabel.diagnostics.rungs import ladder_records
 from softlabel.estimators.confident import confident_estimates
 from softlabel.estimators.hard import hard_estimates
@@ -99,6 +100,8 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
             *notes(run, level, soft=soft, supervised=fit, evidence=evidence),
             *calibrator_notes(soft, asked.scoring),
         ),
+        distribution=distribution_of(run),
+        reliability=reliability_by_control(evidence, run),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softlabel.basis import DesignBasis, Plan, fit_basis
+from softlabel.basis import DesignBasis, Levels, Plan, fit_basis
 from softlabel.errors import DataError, InputError
 from softlabel.folds import RowCheck, RowSketch, hash_rows
 from softlabel.influence import Analysis, FoldRule, analyse, check_unchanged
@@ -32,12 +33,16 @@ from softlabel.study import Batch, Columns, Tally, joined
 __all__ = ["Run", "check_learners", "run_tables"]
 
 
+Floats = NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """Sums and fits of opened tables, and what was met on the way to them.
 
     ``labelled`` has design columns (d − 1, n) in place of the controls, ``labelled_read`` what the design of the
-    analysis reads: the controls, or a learner's predictions. ``check`` is of the rows as they were read.
+    analysis reads: the controls, or a learner's predictions; ``controls`` (k, n) are these rows' own in any case, and
+    ``levels`` those of the categories among them. ``check`` is of the rows as they were read.
     ``learner`` names the one in use; ``compared`` holds V̂* with each, where there are several.
     """
 
@@ -51,6 +56,8 @@ class Run:
     dealing: Dealing | None
     learner: str | None = None
     compared: tuple[LearnerScore, ...] = ()
+    controls: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    levels: Mapping[str, Levels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,8 @@ def run_tables(
     tables.expect(*looked, *(["read"] if learners else ["fit", "score"]))
     if looked:
         look = tables.look(wanted, threads)
-    basis = fit_basis(plan, look.ordered_levels(), look.samples(wanted))
+    levels = look.ordered_levels()
+    basis = fit_basis(plan, levels, look.samples(wanted))
     dealing = None if study.cluster is None else Dealing.of(look.clusters, folds, seed)
     design = Design(basis, partition, folds, seed, (study.outcome, study.score))
 
@@ -114,12 +122,23 @@ def run_tables(
     if learners:
         run = _learnt(tables, read, plan, rule, design, dealing, learners, threads)
         _check_looked(look, run.check)
-        return run
+        return replace(run, levels=levels)
     analysis = analyse(tables.chunks, read, design, rule, verify=study.verify, threads=threads)
     _check_looked(look, analysis.fit.check)
     labelled = joined(analysis.fit.labelled, len(plan.controls))
     laid_out = _laid_out(labelled, basis)
-    return Run(tables.name, analysis, basis, laid_out, labelled, rule, analysis.fit.check, dealing)
+    return Run(
+        tables.name,
+        analysis,
+        basis,
+        laid_out,
+        labelled,
+        rule,
+        analysis.fit.check,
+        dealing,
+        controls=labelled.controls,
+        levels=levels,
+    )
 
 
 def _check_looked(look: LookState, later: RowCheck) -> None:
@@ -179,6 +198,7 @@ def _learnt(
         dealing=dealing,
         learner=learners[best].name,
         compared=tuple(compared),
+        controls=labelled.controls,
     )
 
 

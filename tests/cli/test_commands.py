@@ -26,6 +26,16 @@ def test_diagnose_prints_the_summary(run: Run, visits: str) -> None:
     assert run("diagnose", visits, *ROLES) == (0, d.summary(), "")
 
 
+def test_diagnose_writes_a_page_and_prints_as_ever(run: Run, visits: str, tmp_path: Path) -> None:
+    d = diagnose(visits, outcome="days", group="g", score="p", controls=["age", "frailty"])
+    target = tmp_path / "page.html"
+    assert run("diagnose", visits, *ROLES, "--html", str(target)) == (0, d.summary(), "")
+    d.to_html(tmp_path / "same.html")
+    assert target.read_bytes() == (tmp_path / "same.html").read_bytes()
+    code, out, _ = run("diagnose", visits, *ROLES, "--html", str(target), "--json", "-")
+    assert (code, Diagnosis.from_json(out)) == (0, d)
+
+
 def test_every_option_arrives(run: Run, table: Callable[..., pa.Table], tmp_path: Path) -> None:
     visits = str(tmp_path / "seen.parquet")
     pq.write_table(table(seen=np.arange(900) % 2), visits)

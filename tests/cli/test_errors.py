@@ -237,6 +237,36 @@ def test_interrupted_in_the_midst_of_reading(run: Run, visits: str, monkeypatch:
         assert (code, out, err) == (130, "", "softlabel: interrupted\n")
 
 
+def _never(*_: object, **__: object) -> Diagnosis:
+    raise AssertionError("the work was begun")
+
+
+@pytest.mark.parametrize("name", ["", "-", "none/out.html", "."])
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(
+    run: Run, visits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("softlabel.cli.diagnose", _never)
+    code, out, err = run("diagnose", visits, *ROLES, "--html", name)
+    assert (code, out) == (2, "")
+    _one_paragraph(err)
+
+
+def test_a_page_replaces_neither_the_data_nor_the_json(
+    run: Run, visits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Path(visits).read_bytes()
+    code, _, err = run("diagnose", visits, *ROLES, "--html", visits)
+    assert code == 2
+    _one_paragraph(err, "another file than the data", "diagnosis.html")
+    assert Path(visits).read_bytes() == before
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("diagnose", visits, *ROLES, "--json", "out", "--html", "./out")
+    assert code == 2
+    _one_paragraph(err, "two files")
+    assert not (tmp_path / "out").exists()
+
+
 def test_json_never_replaces_the_data(run: Run, visits: str, tmp_path: Path) -> None:
     before = Path(visits).read_bytes()
     pattern = str(tmp_path / "*.parquet")

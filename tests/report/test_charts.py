@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from softlabel.report.charts import LOOKS, Chart, Series, write_chart
+from softlabel.report.style import COLOURS
 
 CHART = Chart(
     name="toy",
@@ -53,7 +54,7 @@ def test_something_is_drawn_inside_the_frame(tmp_path: Path) -> None:
     assert np.ptp(full) == 1.0
     # Every colour of the looks, on more pixels than a legend's marker has.
     for style in LOOKS.values():
-        colour = np.array([int(style.colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        colour = np.array([int(COLOURS[style.colour][at : at + 2], 16) for at in (1, 3, 5)]) / 255
         assert np.count_nonzero(np.abs(full - colour).max(axis=-1) < 0.01) > 500
     assert (tmp_path / "empty.png").stat().st_size < (tmp_path / "toy.png").stat().st_size
 

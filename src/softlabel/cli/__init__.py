@@ -110,7 +110,11 @@ def _demo_adult(options: argparse.Namespace) -> int:
 
 def _diagnose(options: argparse.Namespace) -> int:
     _check_json(options)
-    _print(diagnose(options.files, **_asked(options)), options.json)
+    _check_html(options)
+    diagnosis = diagnose(options.files, **_asked(options))
+    if options.html is not None:
+        diagnosis.to_html(options.html)
+    _print(diagnosis, options.json)
     return DONE
 
 
@@ -158,7 +162,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options as arguments of the function of the same name."""
-    apart = ("command", "files", "json", "formula")
+    apart = ("command", "files", "json", "html", "formula")
     asked = {name: value for name, value in vars(options).items() if name not in apart}
     return asked if options.formula is None else {**asked, "controls": options.formula}
 
@@ -168,6 +172,19 @@ def _check_json(options: argparse.Namespace) -> None:
     if options.json not in {None, "-"}:
         name = "diagnosis" if options.command == "diagnose" else options.command
         _refuse_inputs(options, options.json, "--json", f"{name}.json")
+
+
+def _check_html(options: argparse.Namespace) -> None:
+    """Refuse a page that cannot be written, or is to go where something else is, before the work."""
+    if options.html is None:
+        return
+    if options.html == "-":
+        raise InputError(expected="--html to name a file", found="'-'", fix="Name for instance diagnosis.html")
+    _refuse_inputs(options, options.html, "--html", "diagnosis.html")
+    if options.json not in {None, "-"} and check_target(options.json) == check_target(options.html):
+        raise InputError(
+            expected="--json and --html to name two files", found=repr(options.html), fix="Name another for one of them"
+        )
 
 
 def _refuse_inputs(options: argparse.Namespace, path: str, option: str, better: str) -> None:

@@ -111,11 +111,12 @@ def add_rows(group: argparse._ArgumentGroup) -> None:
     add("--missing", default="raise", metavar="HOW", help=drops)
 
 
-def add_output(parser: argparse.ArgumentParser, page: str) -> None:
+def add_output(parser: argparse.ArgumentParser, page: str) -> argparse._ArgumentGroup:
     """Add where results go."""
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="OUT", help=f"write everything as JSON; - prints it in place of the {page}")
     add_running(group)
+    return group
 
 
 def add_running(group: argparse._ArgumentGroup) -> None:

@@ -69,7 +69,8 @@ For example:
   softlabel diagnose "visits-*.csv" --labelled charts.csv --outcome days \\
     --group sick --score p --formula "bs(age) + C(region) + sex:region"
   softlabel diagnose visits.parquet --outcome days --group sick --score p \\
-    --cluster hospital --missing drop --json diagnosis.json
+    --cluster hospital --missing drop --json diagnosis.json \\
+    --html diagnosis.html
   softlabel diagnose visits.parquet --outcome days --group sick --score p \\
     --audit reviewed_later --trust exclusion
 

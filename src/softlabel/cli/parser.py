@@ -205,7 +205,9 @@ def _fill_diagnose(parser: argparse.ArgumentParser) -> None:
     errors = parser.add_argument_group("errors, weights and folds")
     add_errors(errors)
     add_rows(errors)
-    add_output(parser, "summary")
+    add_output(parser, "summary").add_argument(
+        "--html", metavar="OUT", help="also write one page with figures, to read offline and hand on"
+    )
 
 
 def _fill_plan(parser: argparse.ArgumentParser) -> None:

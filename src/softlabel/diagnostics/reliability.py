@@ -18,21 +18,26 @@ and quantiles of the right-hand sides cover the ECE at least as often as they sa
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softlabel.basis import Levels
 from softlabel.diagnostics.evidence import Evidence
 from softlabel.estimators.wald import line
-from softlabel.results import Calibration, ReliabilityBin, Table
+from softlabel.results import Calibration, ControlReliability, ReliabilityBin, Table
 from softlabel.results.inference import quantile
+from softlabel.running import Run
 
-__all__ = ["calibration_of"]
+__all__ = ["calibration_of", "reliability_by_control"]
 
 Floats = NDArray[np.float64]
 
 _MOST_BINS, _ROWS_PER_BIN = 10, 20
 _DRAWS = 1_000
+# Of the parts of a control: fewer and wider bins, and so many levels before the rest are one part.
+_BINS_OF_PART, _LEVELS = 5, 4
 
 
 def calibration_of(evidence: Evidence | str, level: float, seed: int) -> Calibration:
@@ -47,7 +52,7 @@ def calibration_of(evidence: Evidence | str, level: float, seed: int) -> Calibra
     (intercept, slope), covariance = fitted
     errors_of_line = np.sqrt(np.diagonal(covariance))
     share = weight / weight.sum()
-    which = _bins(p, weight, evidence.n)
+    which = _bins(p, weight, evidence.n, _MOST_BINS)
     counted, cluster = evidence.copies is not None, rows.cluster
     bins = tuple(
         _bin(p[one], group[one], weight[one], counted=counted, cluster=None if cluster is None else cluster[one])
@@ -75,9 +80,9 @@ def calibration_of(evidence: Evidence | str, level: float, seed: int) -> Calibra
     )
 
 
-def _bins(p: Floats, weight: Floats, cases: int) -> list[NDArray[np.intp]]:
+def _bins(p: Floats, weight: Floats, cases: int, most: int) -> list[NDArray[np.intp]]:
     """Return the rows of each bin: of about equal weight, and equal scores in one bin."""
-    count = int(np.clip(cases // _ROWS_PER_BIN, 1, _MOST_BINS))
+    count = int(np.clip(cases // _ROWS_PER_BIN, 1, most))
     which = np.unique(p, return_inverse=True)[1]
     heavy = np.cumsum(np.bincount(which, weight))
     of_value = np.minimum((heavy - 0.5 * np.bincount(which, weight)) / heavy[-1] * count, count - 1).astype(int)
@@ -106,6 +111,55 @@ def _bin(
         share=float(share @ group),
         std_error=math.sqrt(square),
     )
+
+
+def reliability_by_control(evidence: Evidence | str, run: Run) -> Table[ControlReliability]:
+    """Return the bins of the audit rows in parts of each control; a part of too few rows for one bin has none."""
+    if isinstance(evidence, str):
+        return Table(())
+    rows, weight = evidence.rows, evidence.weight
+    counted = evidence.copies is not None
+    found = []
+    for control, values in zip(run.basis.controls, run.controls[:, evidence.clean], strict=True):
+        for part, inside in _parts(values, weight, run.levels.get(control)):
+            p, group, each = rows.score[0, inside], rows.group[inside], weight[inside]
+            cases = int(each.sum()) if counted else len(p)
+            if cases < _ROWS_PER_BIN:
+                continue
+            cluster = None if rows.cluster is None else rows.cluster[inside]
+            for one in _bins(p, each, cases, _BINS_OF_PART):
+                these = None if cluster is None else cluster[one]
+                row = _bin(p[one], group[one], each[one], counted=counted, cluster=these)
+                found.append(
+                    ControlReliability(
+                        control, part, row.low, row.high, row.n, row.mean_score, row.share, row.std_error
+                    )
+                )
+    return Table(tuple(found))
+
+
+def _parts(values: Floats, weight: Floats, levels: Levels | None) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the parts of a control, named, and which rows they hold."""
+    if levels is None:
+        few = np.unique(values)
+        if len(few) <= 2:
+            yield from ((f"= {value + 0.0:g}", values == value) for value in few)
+            return
+        heavy = np.sort(values)[np.searchsorted(np.cumsum(weight[np.argsort(values)]), weight.sum() / 2)]
+        # The largest value would leave nothing above it.
+        middle = float(heavy if heavy < few[-1] else few[-2])
+        yield f"up to {middle:.4g}", values <= middle
+        yield f"above {middle:.4g}", values > middle
+        return
+    sizes = {name: float(weight @ (values == key)) for key, name in zip(levels.keys, levels.names, strict=True)}
+    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[: _LEVELS if len(sizes) > _LEVELS + 1 else None]
+    known = np.zeros(len(values), dtype=bool)
+    for key, name in zip(levels.keys, levels.names, strict=True):
+        if name in largest:
+            known |= values == key
+            yield f"= {name}", values == key
+    if not known.all():
+        yield "other", ~known
 
 
 def _missing(reason: str) -> Calibration:

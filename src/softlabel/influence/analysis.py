@@ -16,6 +16,7 @@ from softlabel.influence.drawn import Drawn, limit
 from softlabel.influence.drift_sums import DriftSums
 from softlabel.influence.points import Points, points
 from softlabel.influence.score_pass import ScoreState, score_batch
+from softlabel.influence.spread_sums import SpreadSums
 from softlabel.influence.sums import InfluenceSums
 from softlabel.moments import Design, FitState, fit_batch
 from softlabel.nuisances import LinearNuisances, fit_nuisances
@@ -51,8 +52,8 @@ class FoldRule:
 class Analysis:
     """All sums and fits of one table; every estimate is a function of this.
 
-    ``sums`` are those of the influence functions, by accumulator; ``drift`` is what a drift could do; ``drawn`` holds
-    a few unlabelled rows.
+    ``sums`` are those of the influence functions, by accumulator; ``drift`` is what a drift could do; ``spread``
+    is where the residuals of the score lie; ``drawn`` holds a few unlabelled rows.
     """
 
     design: Design
@@ -62,6 +63,7 @@ class Analysis:
     points: Points
     sums: Mapping[str, InfluenceSums]
     drift: DriftSums
+    spread: SpreadSums
     drawn: Drawn
 
     @property
@@ -119,9 +121,10 @@ def analyse(
     )
     check_unchanged(fit.check, score.check)
     influence = {name: part for name, part in score.sums.items() if isinstance(part, InfluenceSums)}
-    drift = score.sums["drift"]
+    drift, spread = score.sums["drift"], score.sums["spread"]
     assert isinstance(drift, DriftSums)  # noqa: S101  (its accumulator says so)
-    return Analysis(design, fit, n_effective, nuisances, at, influence, drift, score.drawn)
+    assert isinstance(spread, SpreadSums)  # noqa: S101  (the same)
+    return Analysis(design, fit, n_effective, nuisances, at, influence, drift, spread, score.drawn)
 
 
 def check_unchanged(first: RowCheck, later: RowCheck) -> None:

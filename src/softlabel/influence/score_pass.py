@@ -12,6 +12,7 @@ from softlabel.influence.drawn import Drawn
 from softlabel.influence.drift_sums import drift_sums
 from softlabel.influence.points import Points
 from softlabel.influence.scores import Residuals, confident_sums, core_sums, hard_sums, residuals, share_sums
+from softlabel.influence.spread_sums import spread_sums
 from softlabel.moments.design import Design
 from softlabel.moments.kernel import sorted_blocks
 from softlabel.nuisances import LinearNuisances
@@ -39,6 +40,7 @@ ACCUMULATORS: Mapping[str, Accumulator] = {
     "confident": confident_sums,
     "shares": share_sums,
     "drift": drift_sums,
+    "spread": spread_sums,
 }
 
 

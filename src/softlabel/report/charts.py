@@ -6,20 +6,19 @@ What is drawn is a record that holds no drawing; `write_chart` alone knows matpl
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from softlabel.errors import InputError
 from softlabel.report.files import write_whole
+from softlabel.report.style import COLOURS, SMALL, WIDTH, Style, require_matplotlib, settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LOOKS", "Chart", "Look", "Series", "require_matplotlib", "write_chart"]
+__all__ = ["LOOKS", "Chart", "Look", "Series", "write_chart"]
 
 Look = Literal[
     "printed",
@@ -35,41 +34,21 @@ Look = Literal[
     "level",
 ]
 
-WIDTH = 3.4  # inches: one column of a journal
-_SMALL, _NORMAL = 7.0, 8.0
 _DPI = 400
 _IN_FRONT = 5
 
-
-class _Style(NamedTuple):
-    colour: str
-    marker: str
-    line: str
-    filled: bool = True
-
-
-# Colours of Okabe & Ito, which the colour-blind tell apart; in grey it is markers and dashes that differ.
-_BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
-LOOKS: dict[Look, _Style] = {
-    "printed": _Style(_BLACK, "x", ""),
-    "paper": _Style(_RED, "o", "-"),
-    "paper 2": _Style(_ORANGE, "^", "--"),
-    "paper 3": _Style(_PURPLE, "v", ":"),
-    "predicted": _Style(_RED, "o", "--", filled=False),
-    "ours": _Style(_BLUE, "s", "-"),
-    "ours 2": _Style(_GREEN, "D", "--"),
-    "ours 3": _Style(_SKY, "P", ":"),
-    "ours predicted": _Style(_BLUE, "s", "--", filled=False),
-    "bound": _Style(_BLACK, "", "-"),
-    "level": _Style(_BLACK, "", ":"),
+LOOKS: dict[Look, Style] = {
+    "printed": Style("black", "x", ""),
+    "paper": Style("red", "o", "-"),
+    "paper 2": Style("orange", "^", "--"),
+    "paper 3": Style("purple", "v", ":"),
+    "predicted": Style("red", "o", "--", filled=False),
+    "ours": Style("blue", "s", "-"),
+    "ours 2": Style("green", "D", "--"),
+    "ours 3": Style("sky", "P", ":"),
+    "ours predicted": Style("blue", "s", "--", filled=False),
+    "bound": Style("black", "", "-"),
+    "level": Style("black", "", ":"),
 }
 
 
@@ -138,52 +117,15 @@ class Chart:
     height: float = 3.0
 
 
-def require_matplotlib() -> None:
-    """Raise where matplotlib is missing, before the work."""
-    try:
-        import matplotlib as mpl  # noqa: F401  (asked for here, so that one place says what to install)
-    except ImportError as error:
-        raise InputError(
-            expected="matplotlib for figures",
-            found=f"that it cannot be imported ({error})",
-            fix="Install it with: pip install softlabel[figures]",
-        ) from error
-
-
 def write_chart(chart: Chart, folder: Path) -> None:
     """Draw a chart and write it to ``folder`` as PNG and SVG, the same bytes for the same numbers."""
     require_matplotlib()
-    with _settings(chart.name):
+    with settings(chart.name):
         figure = _drawn(chart)
         for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             drawing = io.BytesIO()
             figure.savefig(drawing, format=ending, dpi=_DPI, metadata=metadata)
             write_whole(folder / f"{chart.name}.{ending}", _writer(drawing.getvalue()))
-
-
-@contextmanager
-def _settings(name: str) -> Iterator[None]:
-    """Hold matplotlib's settings to its own defaults and ours, whatever the user's are, and give his back."""
-    import matplotlib as mpl
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(
-            {
-                "font.size": _NORMAL,
-                "axes.labelsize": _NORMAL,
-                "xtick.labelsize": _SMALL,
-                "ytick.labelsize": _SMALL,
-                "legend.fontsize": _SMALL,
-                "axes.linewidth": 0.6,
-                "xtick.major.width": 0.6,
-                "ytick.major.width": 0.6,
-                "axes.spines.top": False,
-                "axes.spines.right": False,
-                "svg.hashsalt": name,
-            }
-        )
-        yield
 
 
 def _drawn(chart: Chart) -> Figure:
@@ -215,10 +157,10 @@ def _add(axes: Axes, series: Series) -> None:
         series.y,
         yerr=series.reach or None,
         label=series.label or None,
-        color=style.colour,
+        color=COLOURS[style.colour],
         marker=style.marker or None,
         linestyle=(style.line if series.joined else "") or "none",
-        markerfacecolor=style.colour if style.filled else "white",
+        markerfacecolor=COLOURS[style.colour] if style.filled else "white",
         markersize=3.6,
         zorder=_IN_FRONT if series.look == "printed" else None,
         markeredgewidth=0.8,
@@ -227,9 +169,7 @@ def _add(axes: Axes, series: Series) -> None:
         capsize=1.5,
     )
     for x, y, name in zip(series.x, series.y, series.names, strict=False):
-        axes.annotate(
-            name, (x, y), xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=_SMALL
-        )
+        axes.annotate(name, (x, y), xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=SMALL)
 
 
 def _ticks(axes: Axes, chart: Chart) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-__all__ = ["WIDTH", "aligned", "wrapped"]
+__all__ = ["WIDTH", "aligned", "printable", "wrapped"]
 
 WIDTH = 96
 
@@ -13,6 +13,21 @@ WIDTH = 96
 def wrapped(text: str, indent: str = "  ", hang: str = "") -> str:
     """Return a paragraph broken to the width of the page, later lines indented by ``hang`` more."""
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hang)
+
+
+# Control characters cannot be shown, and a reader should see that something stands there.
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], "\ufffd") | {ord(each): " " for each in "\n\t\r"}
+
+
+def printable(text: str) -> str:
+    r"""Return text whose control characters are spaces or a sign that something cannot be shown.
+
+    Examples
+    --------
+    >>> printable("a\tb\x01")
+    'a b�'
+    """
+    return text.translate(_CONTROLS)
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

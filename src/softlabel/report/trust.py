@@ -8,9 +8,9 @@ from softlabel.report.layout import aligned, wrapped
 from softlabel.results import Audit, Diagnosis, Estimate
 from softlabel.results.text import interval_text, number, percent, whole
 
-__all__ = ["SHOWN", "URGENT", "WORDS", "assumptions", "effect", "verdict"]
+__all__ = ["MEANING", "RULES", "SHOWN", "URGENT", "WORDS", "assumptions", "effect", "how", "verdict"]
 
-_RULES = {"guarded": "adapts to what the labels show", "paper": "Algorithm 1 of Kurbucz, 2026"}
+RULES = {"guarded": "adapts to what the labels show", "paper": "Algorithm 1 of Kurbucz, 2026"}
 
 # Notes that bear on the verdict stand beside it; of some a check says the same.
 URGENT = ("estimates.differ", "score.reversed", "score.hard")
@@ -23,7 +23,7 @@ _HOW = {
     "formula": "as the formula says",
 }
 SHOWN = ("supervised", "rectified", "instrumented", "combined", "adaptive", "soft")
-_MEANING = {
+MEANING = {
     "supervised": "the labelled rows alone, right where the controls act {how}",
     "rectified": "supervised, made sharper by the score; right if labelled rows are a random part of all",
     "instrumented": "trusts that the score matters for the outcome only through the group (exclusion)",
@@ -58,7 +58,7 @@ WORDS = {
 
 def verdict(d: Diagnosis) -> str:
     """Return the verdict, what would change it, and the notes that bear on it."""
-    lines = [f"Verdict ({_RULES[d.verdict.rule]})"]
+    lines = [f"Verdict ({RULES[d.verdict.rule]})"]
     sentence = d.verdict.sentence
     if d.verdict.rule == "paper":
         if not d.sample.labelled:
@@ -94,7 +94,7 @@ def effect(d: Diagnosis) -> str:
         if row.estimate is not None
     ]
     meaning = [
-        wrapped(f"{row.name}: {_MEANING[row.name].format(how=_how(d))}.", hang="  ")
+        wrapped(f"{row.name}: {MEANING[row.name].format(how=how(d))}.", hang="  ")
         for row in chosen
         if row.estimate is not None
     ]
@@ -162,7 +162,7 @@ def _shown_drift(d: Diagnosis) -> str:
     return f" On the labelled rows it is off by {off} in root mean square, by {most} at most."
 
 
-def _how(d: Diagnosis) -> str:
+def how(d: Diagnosis) -> str:
     """Say what an estimate assumes of the controls."""
     return f"in ways that {d.settings.learner} can learn" if d.settings.learner is not None else _HOW[d.settings.basis]
 

@@ -2,6 +2,7 @@
 
 from softlabel.results.comparison import Compared, ComparedStudy, Comparison
 from softlabel.results.diagnosis import Diagnosis
+from softlabel.results.distribution import ControlReliability, ScoreDistribution
 from softlabel.results.drift import Breakdown, Drift, DriftBound, DriftCurve, SupportedDrift
 from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
@@ -31,6 +32,7 @@ __all__ = [
     "ComparedStudy",
     "Comparison",
     "ConfidentAttenuation",
+    "ControlReliability",
     "Diagnosis",
     "Drift",
     "DriftBound",
@@ -46,6 +48,7 @@ __all__ = [
     "ReliabilityBin",
     "Rung",
     "Sample",
+    "ScoreDistribution",
     "ScoreMetrics",
     "ScoreReport",
     "Settings",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softlabel.errors import InputError, did_you_mean
+from softlabel.results.distribution import ControlReliability, ScoreDistribution
 from softlabel.results.drift import CONTOUR, Breakdown, Drift, DriftBound, breakdown_table, contour_table
 from softlabel.results.forecast import Forecast
 from softlabel.results.records import (
@@ -27,6 +29,9 @@ from softlabel.results.tidy import Glance, Tidy
 from softlabel.results.trust import Audit, Calibration, Check, Ladder
 from softlabel.results.written import read_json, write_json
 
+if TYPE_CHECKING:
+    from softlabel.report.figures import Plots
+
 __all__ = ["RENDERERS", "SCHEMA_VERSION", "Diagnosis"]
 
 SCHEMA_VERSION = 1
@@ -44,6 +49,8 @@ RENDERERS = {
     "stat": ("softlabel.report.maketables", "stat"),
     "covariance": ("softlabel.report.maketables", "covariance"),
     "labels": ("softlabel.report.maketables", "labels"),
+    "plot": ("softlabel.report.figures", "plots"),
+    "html": ("softlabel.report.html", "write_html"),
 }
 
 
@@ -88,6 +95,10 @@ class Diagnosis:
         The rows that entered, what was asked, and what a reader should know.
     scoring
         How the score was made, where it was made of features.
+    distribution
+        Where the scores lie, and where what the controls leave of them does.
+    reliability
+        How often the group is what the score says in parts of each control, on the audit rows; empty without any.
 
     Examples
     --------
@@ -118,6 +129,8 @@ class Diagnosis:
     settings: Settings
     notes: tuple[Note, ...]
     scoring: ScoreReport | None = None
+    distribution: ScoreDistribution | None = None
+    reliability: Table[ControlReliability] = Table(())  # noqa: RUF009  (frozen, so shared without harm)
     schema_version: int = SCHEMA_VERSION
 
     def estimate(self, name: str, *, threshold: float | None = None, form: str | None = None) -> Estimate:
@@ -171,6 +184,16 @@ class Diagnosis:
     def summary(self) -> str:
         """Return a page to read, verdict first."""
         return str(_render("summary", self))
+
+    @property
+    def plot(self) -> Plots:
+        """The figures, drawn by matplotlib: ``d.plot.kappa()``; what they show is in ``d.plot.data``."""
+        figures: Plots = _render("plot", self)
+        return figures
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write everything as one page that needs no network, whole or not at all."""
+        _render("html", self, path)
 
     def to_markdown(self, names: Iterable[str] | None = None) -> str:
         """Return the estimates as a table in Markdown.

@@ -11,9 +11,10 @@ import msgspec
 from softlabel.replicate.paper import adult, table1, table3, table4, table5
 from softlabel.replicate.paper.command import TableFound, TablesFound, replicate_tables
 from softlabel.replicate.paper.series import column, exact_of, exact_series, found_series, moved, printed_series
-from softlabel.report.charts import Chart, Look, Series, require_matplotlib, write_chart
+from softlabel.report.charts import Chart, Look, Series, write_chart
 from softlabel.report.files import write_whole
 from softlabel.report.layout import wrapped
+from softlabel.report.style import require_matplotlib
 
 __all__ = ["FiguresFound", "charts", "replicate_figures"]
 
