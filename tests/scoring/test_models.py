@@ -90,7 +90,7 @@ class _Silent(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (LogisticRegression, ["the class LogisticRegression", "model=LogisticRegression()"]),
         (LinearRegression(), ["LinearRegression without fit and predict_proba"]),
         (LinearSVC(), ["without fit and predict_proba", "CalibratedClassifierCV"]),
-        (object(), ["object without fit and predict_proba"]),
+        (3, ["int without fit and predict_proba"]),
     ],
     ids=str,
 )
