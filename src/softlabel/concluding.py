@@ -102,10 +102,14 @@ def conclude(run: Run, asked: Asked) -> Diagnosis:
 
 
 def _evidence(run: Run, asked: Asked, fit: SupervisedFit, soft: Estimate) -> Evidence | str:
-    """Return the evidence, by HC1 where a row of leverage one leaves the covariance that was asked for without numbers.
+    """Return the evidence, or why there is none.
+
+    By HC1 where a row of leverage one leaves the covariance that was asked for without numbers.
 
     Supervised itself stays without an error then; `notes` says what the others have.
     """
+    if asked.scoring is not None and not asked.scoring.audit:
+        return "with split='halves' every labelled row trained the classifier or its calibrator; use split='folds'"
     if fit.influence is None and asked.covariance in ("HC2", "HC3"):
         plain = _supervised(run, replace(asked, covariance="HC1"))
         if plain.influence is not None:

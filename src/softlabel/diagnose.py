@@ -170,14 +170,17 @@ def diagnose(
     # A learner finds curves by itself: it is given the controls as they are, and dummies for categories.
     straight = "linear" if learner is not None and basis is None and not isinstance(controls, str) else basis
     plan = control_plan(controls, straight)
+    # Read once: an iterator is empty the second time.
+    seen = None if features is None else feature_names(features)
     making = made_here(
         score=score,
-        features=features,
+        features=seen,
         audit=audit,
         labelling={
             "group": group,
-            "controls": controls,
+            "controls": controls if isinstance(controls, str) else plan.controls,
             "weights": weights,
+            "weight_type": weight_type,
             "cluster": cluster,
             "id": id,
             "folds": 5 if folds is None else folds,
@@ -208,7 +211,6 @@ def diagnose(
     count, seed = check_folds(folds), check_seed(seed)
     fold_rule = FoldRule(None if folds is None else count, folds_by(id, cluster))
     kappa_tolerance = check_rule(rule, trust, kappa_tolerance)
-    seen = None if features is None else feature_names(features)
     check_covariance(covariance)
     level, threads = check_level(level), check_threads(threads)
     partition = Partition.of(thresholds, confident)

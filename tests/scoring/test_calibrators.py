@@ -47,6 +47,12 @@ def test_temperature_divides_the_logit_by_what_makes_the_labels_likeliest() -> N
     assert _fitted("temperature") == pytest.approx(expit(best * logit(GRID)), abs=1e-5)
 
 
+def test_no_temperature_turns_a_score_around() -> None:
+    p = np.array([0.1, 0.2, 0.8, 0.9] * 25)
+    none = np.empty((100, 0))
+    assert fit_calibrator("temperature", p, none, (), (p < 0.5).astype(float))(p, none).tolist() == [0.5] * 100
+
+
 def test_platt_is_a_logistic_regression_on_the_logit() -> None:
     a, b = GLM(G, add_constant(logit(RAW)), family=families.Binomial()).fit().params
     assert _fitted("platt") == pytest.approx(expit(a + b * logit(GRID)), abs=1e-5)

@@ -15,8 +15,9 @@ import pytest
 from softlabel import DataError, Diagnosis, InputError, diagnose
 from softlabel.errors import SourceChanged
 from softlabel.scoring import chain, training
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.labelled import Labelled, read_labelled
-from softlabel.scoring.training import Asked, Trained, check_asked, train
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import open_source
 from tests.featured import N_UNLABELLED, ROLES
 
@@ -85,11 +86,18 @@ def test_the_page_and_the_json_say_how_the_score_was_made(table: pa.Table) -> No
     assert d.settings.features == ("x", "w", "site")
 
 
+def test_names_may_come_from_an_iterator(table: pa.Table) -> None:
+    # Regressions and scores are both made of them: the second must not find the iterator empty.
+    again = {**ASKED, **{role: iter(ASKED[role]) for role in ("features", "controls")}}
+    assert diagnose(table, **again) == diagnose(table, **ASKED)
+
+
 def test_halves_leave_supervised(table: pa.Table) -> None:
     d = diagnose(table, **ASKED, split="halves")
     assert d.verdict.choice == "supervised"
     assert d.estimate("rectified").estimate is None
     assert d.estimate("soft").estimate is not None
+    assert "split='halves'" in (d.estimate("rectified").reason or "")
     assert d.scoring is not None
     assert d.scoring.audit == 0
 

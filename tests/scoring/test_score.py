@@ -22,6 +22,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from softlabel import InputError, Scores, diagnose, score
 from softlabel.scoring import scorer
 from softlabel.scoring.calibrators import fit_calibrator
+from softlabel.scoring.curves import Curves
 from tests.featured import N_LABELLED, N_UNLABELLED, ROLES, made
 
 Floats = NDArray[np.float64]
@@ -246,6 +247,37 @@ def test_a_weight_of_zero_trains_nothing(table: pa.Table) -> None:
 # ------------------------------------------------------------------------------------------- draws
 
 
+@pytest.mark.parametrize("calibrator", ["isotonic", "conditional", "beta"])
+@pytest.mark.parametrize("split", ["folds", "halves"])
+def test_a_weight_of_zero_is_as_good_as_no_row(calibrator: Any, split: Any, table: pa.Table) -> None:
+    labelled, unlabelled = _apart(table)
+    gone = np.zeros(N_LABELLED, dtype=np.bool_)
+    # Those with the greatest scores: an isotonic map ends in points of no weight.
+    gone[np.argsort(labelled["w"].fill_null(0.0).to_numpy())[-40:]] = True
+    fold: Any = FOLD if split == "folds" else "halves"
+    weighted = labelled.append_column("none", pa.array(np.where(gone, 0.0, 1.0)))
+    found = score(weighted, unlabelled, **ROLES, calibrator=calibrator, split=fold, weights="none")
+    assert np.isfinite(found.unlabelled).all()
+    if split == "halves":
+        return  # the halves of fewer rows are other halves
+    without = score(labelled.filter(pa.array(~gone)), unlabelled, **ROLES, calibrator=calibrator, split=FOLD[~gone])
+    # The same fits up to the last digits: a fold's rows are the same, and so are those within it that count.
+    assert found.labelled[~gone] == pytest.approx(without.labelled, abs=1e-9)
+    assert found.unlabelled == pytest.approx(without.unlabelled, abs=1e-9)
+
+
+def test_labels_of_no_weight_cannot_train(table: pa.Table) -> None:
+    weight = np.where(table["truth"].to_numpy() == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="at least 2 rows of each group of a fold's training rows; found 0 in the"):
+        score(table.append_column("none", pa.array(weight)), **ROLES, weights="none")
+
+
+def test_as_many_clusters_as_folds_are_enough(table: pa.Table) -> None:
+    few = table.append_column("few", pa.array(np.arange(table.num_rows) % 5))
+    scores = score(few, **ROLES, cluster="few", folds=5)
+    assert [len(set(scores.fold[np.arange(N_UNLABELLED, len(table)) % 5 == k])) for k in range(5)] == [1] * 5
+
+
 def test_a_beta_draw_has_the_mean_and_the_variance_it_should(table: pa.Table) -> None:
     labelled, _ = _apart(table)
     # One row many times, told apart by an id: draws around one score.
@@ -288,10 +320,11 @@ def test_what_the_score_knows_beyond_the_controls_is_measured_as_by_hand(table: 
     labelled, unlabelled = _apart(table)
     scores = score(labelled, unlabelled, **ROLES)
     group, x = np.asarray(labelled["g"]).astype(float), np.asarray(labelled["x"])
-    fit = sm.OLS(group, sm.add_constant(np.column_stack([scores.labelled, x]))).fit(cov_type="HC1")
+    curves = Curves().fit_transform(x[:, None])  # three columns of a natural spline
+    fit = sm.OLS(group, sm.add_constant(np.column_stack([scores.labelled, curves]))).fit(cov_type="HC1")
     assert scores.report.slope == pytest.approx(fit.params[1], rel=1e-10)
     assert scores.report.slope_error == pytest.approx(fit.bse[1], rel=1e-10)
-    explained = sm.OLS(scores.labelled, sm.add_constant(x)).fit().rsquared
+    explained = sm.OLS(scores.labelled, sm.add_constant(curves)).fit().rsquared
     assert scores.report.remainder == pytest.approx(1 - explained, rel=1e-10)
 
 
@@ -338,16 +371,27 @@ def test_the_report_goes_to_json_and_back_and_to_a_page(table: pa.Table) -> None
         ({"features": ["x", "v"], "weights": "v"}, ["features without the group", "the weights"]),
         ({"controls": ["g"]}, ["controls without the group"]),
         ({"group": "y"}, ["the group 'y' to be 0 or 1"]),
+        ({"group": "site", "features": ["w"]}, ["the group 'site' to be numeric", "type string, such as '"]),
+        ({"weights": "site", "features": ["w"]}, ["the weights 'site' to be numeric", "type string, such as '"]),
+        ({"weights": "g"}, ["the weights to be known in every row", "the group 'g'"]),
+        ({"cluster": "g"}, ["the cluster to be known in every row"]),
         ({"calibrator": "plat"}, ["'plat'", "Did you mean 'platt'"]),
         ({"split": "half"}, ["split to be one of", "Did you mean 'halves'"]),
         ({"split": [0, 1]}, [f"a fold for each of the {N_LABELLED} labelled rows", "found 2"]),
         ({"split": [0, 0]}, ["at least 2 folds"]),
+        ({"split": [None, "a"] * 150}, ["split to hold numbers or texts alone"]),
+        ({"split": np.array([None, "a"] * 150)}, ["split to hold numbers or texts alone"]),
+        ({"calibrator": np.array(["platt", "beta"])}, ["calibrator to be the name of one"]),
+        ({"draw": np.array(["mean", "beta"])}, ["draw to be one of"]),
         ({"folds": 1}, ["folds to be a whole number from 2 to 100"]),
         ({"folds": None}, ["folds to be a whole number from 2 to 100"]),
         ({"draw": "sample"}, ["draw to be one of"]),
         ({"draw": "member"}, ["an ensemble to draw members from", "model='logistic'"]),
         ({"draw": "beta", "sigma": 1.0}, ["sigma between 0 and 1"]),
         ({"categories": ["y"]}, ["categories to be features or controls", "'y'"]),
+        ({"categories": "site"}, ["categories to be a list of columns", "categories=['site']"]),
+        ({"categories": None}, ["categories to be a list of columns"]),
+        ({"folds": 2.5}, ["folds to be a whole number from 2 to 100; found folds=2.5. Use folds=5."]),
         ({"cluster": "ward", "id": "ward"}, ["one column to decide folds"]),
         ({"cluster": "ward", "folds": 60}, ["as many clusters with labelled rows as folds (60)"]),
         ({"seed": -1}, ["seed to be a whole number"]),
@@ -434,3 +478,64 @@ def test_scores_of_coarse_features_have_one_law_on_both_kinds_of_rows() -> None:
         rejected += check.p_value is not None and check.p_value < 0.05
     # 2 expected of 40; before, more than half were. Beyond 8 lies less than one draw in ten thousand.
     assert rejected <= 8
+
+
+def test_rows_alike_in_everything_are_dealt_one_by_one() -> None:
+    rows = _coarse(0)
+    rows["y"] = (rows["y"] > 1.5).astype(float)
+    scores = score(rows, features=["w", "c"], controls=["c"], group="g")
+    assert scores.scorer.repeat
+    hidden = np.isnan(rows["g"])
+    cell = hidden & (rows["w"] == 2) & (rows["c"] == 1) & (rows["y"] == 1)
+    assert scores.p is not None
+    values, counts = np.unique(scores.p[cell].round(12), return_counts=True)
+    assert len(values) == 5
+    # A fifth each, within four binomial errors.
+    assert np.abs(counts / cell.sum() - 0.2).max() < 4 * (0.16 / cell.sum()) ** 0.5
+    # In another order the same rows have the same scores, as sets.
+    order = np.random.default_rng(1).permutation(len(hidden))
+    again = score(
+        {name: values[order] for name, values in rows.items()}, features=["w", "c"], controls=["c"], group="g"
+    )
+    assert again.p is not None
+    assert np.sort(again.p[cell[order]]) == pytest.approx(np.sort(scores.p[cell]), abs=1e-9)
+
+
+def test_rows_of_one_id_are_scored_by_models_that_saw_none_of_them(table: pa.Table) -> None:
+    person = pa.array(np.arange(table.num_rows) // 3)
+    labelled, unlabelled = _apart(table.append_column("person", person))
+    scores = score(labelled, unlabelled, **ROLES, id="person")
+    folds: dict[int, set[int]] = {}
+    for one, fold in zip(labelled["person"].to_pylist(), scores.fold.tolist(), strict=True):
+        folds.setdefault(one, set()).add(fold)
+    assert {len(found) for found in folds.values()} == {1}
+    sizes = np.bincount(scores.fold)
+    assert sizes.max() - sizes.min() <= 6  # two persons
+    ones = np.bincount(scores.fold, np.asarray(labelled["g"]))
+    assert ones.max() - ones.min() <= 3
+
+
+def test_a_frequency_is_so_many_rows(table: pa.Table) -> None:
+    labelled, unlabelled = _apart(table)
+    copies = 1 + np.arange(N_LABELLED) % 3
+    repeated = np.repeat(np.arange(N_LABELLED), copies)
+    counted = labelled.append_column("n", pa.array(copies.astype(float)))
+    # Without gaps and scaling by rows, which copies would move, the classifier is the same to the last digits.
+    roles: dict[str, Any] = {"features": ["x", "y"], "controls": [], "group": "g", "calibrator": "none"}
+    model = LogisticRegression(C=1e6, solver="newton-cholesky", tol=1e-12)
+    once = score(counted, unlabelled, **roles, model=model, weights="n", weight_type="frequency", split=FOLD)
+    many = score(labelled.take(pa.array(repeated)), unlabelled, **roles, model=model, split=FOLD[repeated])
+    assert once.labelled[repeated] == pytest.approx(many.labelled, abs=1e-5)
+
+
+def test_levels_that_no_labelled_row_has_are_said(table: pa.Table) -> None:
+    labelled, unlabelled = _apart(table)
+    site = ["far"] * 7 + unlabelled["site"].to_pylist()[7:]
+    other = unlabelled.set_column(unlabelled.schema.get_field_index("site"), "site", pa.array(site))
+    report = score(labelled, other, **ROLES).report
+    assert ("site (levels that no labelled row has)", 7) in [(gap.name, gap.value) for gap in report.missing]
+
+
+def test_a_formula_says_which_controls_are_categories(table: pa.Table) -> None:
+    scores = score(table, features=["x", "w", "ward"], controls="x + C(ward)", group="g")
+    assert scores.scorer.layout.categorical == (False, False, True)

@@ -14,6 +14,8 @@ import pytest
 
 from softlabel import ScoreReport, score
 from softlabel.cli import main
+from softlabel.errors import SourceChanged
+from softlabel.report.files import write_whole
 from tests.featured import N_UNLABELLED, ROLES
 
 ASKED = ["--features", "x", "w", "site", "--controls", "x", "--group", "g"]
@@ -79,6 +81,9 @@ def test_diagnose_makes_a_score_of_features(parquet: Path, capsys: Any) -> None:
     ("options", "code", "parts"),
     [
         (["--output", "s.txt"], 2, ["a file that ends in .parquet or .csv", "s.txt"]),
+        (["--output", ".csv"], 2, ["a file that ends in .parquet or .csv"]),
+        (["--output", "s.csv", "--name", ""], 2, ["a name for the score's column"]),
+        (["--output", "s.csv", "--group", "site", "--features", "w"], 2, ["the group 'site' to be numeric"]),
         (["--output", "no/s.csv"], 2, ["in a folder that exists"]),
         (["--output", "t.parquet"], 2, ["--output to name another file than the data"]),
         (["--output", "s.csv", "--name", "y"], 2, ["no column 'y' yet", "--name"]),
@@ -111,3 +116,12 @@ def test_a_failure_half_way_leaves_the_old_file(parquet: Path, capsys: Any) -> N
     assert "the column 'x' to be finite" in capsys.readouterr().err
     assert target.read_text() == "old"
     assert len(list(parquet.parent.iterdir())) == 2
+
+
+def test_data_that_change_are_not_called_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    def write(_: Path) -> None:
+        raise SourceChanged(expected="300 labelled rows", found="299", fix="Keep the table as it is")
+
+    with pytest.raises(SourceChanged, match="299"):
+        write_whole(tmp_path / "s.csv", write)
+    assert list(tmp_path.iterdir()) == []

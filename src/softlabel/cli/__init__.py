@@ -19,6 +19,7 @@ from softlabel.cli.scoring import score_files
 from softlabel.diagnose import diagnose
 from softlabel.errors import InputError, SoftlabelError
 from softlabel.planning import plan
+from softlabel.report import adult
 from softlabel.report.demo import STORY, demo_table, diagnose_demo, outcome, same_from, write_demo
 from softlabel.report.files import check_target, write_whole
 
@@ -80,6 +81,8 @@ def _forget_output() -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    if options.adult:
+        return _demo_adult(options)
     table = demo_table(options.seed)
     if options.output is not None:
         write_demo(table, options.output)
@@ -89,6 +92,19 @@ def _demo(options: argparse.Namespace) -> int:
     _say(diagnosis.summary().removesuffix("\n"))
     if options.output is not None:
         _say(same_from(options.output))
+    return DONE
+
+
+def _demo_adult(options: argparse.Namespace) -> int:
+    table = adult.demo_table(options.seed)
+    if options.output is not None:
+        write_demo(table, options.output)
+    diagnosis = adult.diagnose_demo(table, options.seed)
+    _say(adult.STORY)
+    _say(adult.outcome(diagnosis, adult.every_label(table)))
+    _say(diagnosis.summary().removesuffix("\n"))
+    if options.output is not None:
+        _say(adult.same_from(options.output, options.seed))
     return DONE
 
 

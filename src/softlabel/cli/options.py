@@ -66,8 +66,13 @@ def add_audit(group: argparse._ArgumentGroup) -> argparse._ArgumentGroup:
 
 
 def add_features(group: argparse._ArgumentGroup) -> None:
-    """Add what the classifier saw, where the score is there already."""
-    group.add_argument("--features", nargs="+", metavar="COLUMN", help="what the classifier saw, to compare by name")
+    """Add what the classifier saw, or what one is to be trained on."""
+    group.add_argument(
+        "--features",
+        nargs="+",
+        metavar="COLUMN",
+        help="what the classifier saw; without --score, what one is trained on",
+    )
 
 
 def add_estimates(group: argparse._ArgumentGroup) -> None:

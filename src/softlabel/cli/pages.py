@@ -30,12 +30,15 @@ softlabel COMMAND --help has the options of a command, and more examples."""
 
 DEMO = """\
 Diagnose a simulated hospital study, and compare with the truth it was made
-with: 600 patients whose charts were reviewed, 40,000 with a score alone."""
+with: 600 patients whose charts were reviewed, 40,000 with a score alone. Or,
+with --adult, a real census whose group is known in every row: 1,500 keep it,
+a score is made of features, and the verdict is held against what all rows say."""
 
 DEMO_EPILOG = """\
 For example:
   softlabel demo
   softlabel demo --seed 1 --output clinic.csv
+  softlabel demo --adult
 
 What is printed: the story, what the usual threshold would have cost, and the
 page that diagnose prints; with --output also the command that prints it."""
@@ -119,12 +122,17 @@ For example:
   softlabel replicate table3
   softlabel replicate tables --workers 2 --out tables/ --resume runs/
   softlabel replicate figures --resume runs/ --out figures/
+  softlabel replicate adult --workers 2 --out tables/
+  softlabel replicate studies --data DIR
+  softlabel replicate all --workers 2 --resume runs/ --out everything/
   softlabel replicate rules --reps 100 --scenarios platt exclusion-0.1
   softlabel replicate rules --workers 8 --resume rules/ --json rules.json
 
 What is printed of a table: for each cell what the paper has, the exact value,
 ours with its Monte Carlo error, and how many errors they are apart. --out has
 it as Markdown, CSV, LaTeX and JSON too.
+What is printed of studies: of real data whose group is known, what most labels
+hidden leave to estimate, beside what all of them say.
 What is printed of rules: mean squared errors over that of the better of
 supervised and soft, and coverage, by scenario; the same summed up; how often
 samples are suspected; other thresholds of the guarded rule; and which aims were

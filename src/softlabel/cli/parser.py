@@ -71,12 +71,12 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, line, usage, description, epilog, fill in (
-        ("demo", "a hospital study from table to verdict, on simulated patients", "", DEMO, DEMO_EPILOG, _fill_demo),
+        ("demo", "a hospital study from table to verdict, or a census", "", DEMO, DEMO_EPILOG, _fill_demo),
         ("check", "what the data can and cannot answer", " FILE ...", CHECK, CHECK_EPILOG, _fill_check),
         (
             "diagnose",
             "files in, verdict out",
-            " FILE ... --outcome COLUMN --score COLUMN",
+            " FILE ... --outcome COLUMN (--score COLUMN | --features COLUMN ...)",
             DIAGNOSE,
             DIAGNOSE_EPILOG,
             _fill_diagnose,
@@ -171,8 +171,9 @@ class _Version(argparse.Action):
 
 
 def _fill_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=3, metavar="N", help="which patients (default: 3)")
-    parser.add_argument("--output", metavar="FILE", help="also write the patients to a .csv or .parquet file")
+    parser.add_argument("--adult", action="store_true", help="a census in place of the hospital: real data, no score")
+    parser.add_argument("--seed", type=int, default=3, metavar="N", help="which patients, or labels (default: 3)")
+    parser.add_argument("--output", metavar="FILE", help="also write the rows to a .csv or .parquet file")
 
 
 def _fill_check(parser: argparse.ArgumentParser) -> None:

@@ -62,7 +62,7 @@ def _table(number: int) -> dict[str, Any]:
 
 _TABLES = "softlabel.replicate.paper:replicate_tables"
 
-REPLICATIONS: Mapping[str, Replication] = {
+REPLICATIONS: dict[str, Replication] = {
     "rules": Replication(
         "which estimator or rule to use, where the target is known",
         "softlabel.replicate:replicate_rules",
@@ -70,7 +70,7 @@ REPLICATIONS: Mapping[str, Replication] = {
         takes=("scenarios",),
     ),
     "scores": Replication(
-        "scores made of features: calibrators, splits, their checks, noise",
+        "scores of features: calibrators, splits, their checks, noise",
         "softlabel.replicate.scoring:replicate_scores",
         200,
     ),
@@ -80,13 +80,45 @@ REPLICATIONS: Mapping[str, Replication] = {
     "table4": Replication("table 4: calibration that drifts", _TABLES, None, _table(4), out="taken"),
     "table5": Replication("table 5: V* without features of its own", _TABLES, None, _table(5), out="taken"),
     "tables": Replication("all five, with the paper's replications", _TABLES, out="taken"),
+    "adult": Replication(
+        "the paper's real data, and where exclusion holds in it",
+        _TABLES,
+        None,
+        {"tables": ("adult",)},
+        out="taken",
+    ),
+    "studies": Replication(
+        "more real data: where soft is right, where a threshold is free",
+        "softlabel.replicate.studies:replicate_studies",
+        10,
+        takes=("data",),
+        out="taken",
+    ),
     "figures": Replication(
         "the paper's figures, from its tables", "softlabel.replicate.paper:replicate_figures", out="needed"
     ),
 }
 
+# Parts of others, which "all" has no need to name.
+_PARTS = {name for name in REPLICATIONS if name.startswith("table") and name != "tables"}
+
+
+def _part(one: Replication) -> tuple[str, int | None, dict[str, Any]]:
+    """Return what "all" is told of a runner; its own options are left to it, but for the folder of data."""
+    return one.runner, one.replications, {**one.given, **({"data": None} if "data" in one.takes else {})}
+
+
+REPLICATIONS["all"] = Replication(
+    f"{', '.join(name for name in REPLICATIONS if name not in _PARTS)}, in this order",
+    "softlabel.replicate.every:replicate_all",
+    None,
+    {"parts": {name: _part(one) for name, one in REPLICATIONS.items() if name not in _PARTS}},
+    takes=("data",),
+    out="needed",
+)
+
 # Options that some runners take and others do not.
-_OWN = ("scenarios",)
+_OWN = ("scenarios", "data")
 
 
 def fill_replicate(parser: argparse.ArgumentParser) -> None:
@@ -107,6 +139,7 @@ def fill_replicate(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
     add("--resume", metavar="DIR", help="keep finished replications there, and go on from those that are there")
     add("--scenarios", nargs="+", metavar="NAME", help="some scenarios only, of rules (default: all)")
+    add("--data", metavar="DIR", help="a folder with data that do not ship, for studies and all")
     output = parser.add_argument_group("output").add_argument
     output("--out", metavar="DIR", help="write tables and figures there")
     output("--json", metavar="OUT", help="write everything as JSON; - prints it in place of the page")

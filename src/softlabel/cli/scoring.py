@@ -7,15 +7,15 @@ import argparse
 from softlabel.cli.options import add_controls, add_files, add_making, add_running
 from softlabel.progress import Passes, check_progress
 from softlabel.results import ScoreReport
+from softlabel.scoring.asked import check_asked
 from softlabel.scoring.names import DRAWS
-from softlabel.scoring.training import check_asked
 from softlabel.scoring.whole import whole_table
 from softlabel.sources.threads import check_threads
 
 __all__ = ["fill_score", "score_files"]
 
 _MAKING = ("model", "calibrator", "split", "folds", "draw", "sigma", "seed", "force")
-_ROLES = ("features", "group", "weights", "cluster", "id")
+_ROLES = ("features", "group", "weights", "weight_type", "cluster", "id")
 
 
 def fill_score(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,8 @@ def fill_score(parser: argparse.ArgumentParser) -> None:
     add("--categories", nargs="+", default=(), metavar="COLUMN", help="numbers that are codes of categories")
     add("--group", required=True, metavar="COLUMN", help="0, 1, or empty where unknown")
     add("--labelled", nargs="+", metavar="FILE", help="files with the labelled rows, if they are apart")
-    add("--weights", metavar="COLUMN", help="sampling weights of the labelled rows")
+    add("--weights", metavar="COLUMN", help="weights of the labelled rows")
+    add("--weight-type", default="sampling", metavar="TYPE", help="sampling or frequency (default: sampling)")
     add("--cluster", metavar="COLUMN", help="rows with the same value share a fold")
     add("--id", metavar="COLUMN", help="what tells rows with the same features apart")
     add_controls(parser.add_argument_group("controls of the regression to come"))

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from softlabel.errors import InputError
+from softlabel.errors import InputError, SourceError
 
 __all__ = ["check_target", "write_whole"]
 
@@ -51,6 +51,9 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> 
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
         temporary.replace(target)
+    except SourceError:
+        # The data could not be read while they were written: that is said as it is.
+        raise
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:

@@ -31,7 +31,8 @@ _HEADERS = ["Score", "Brier", "log loss", "AUC", "mean score", "mean group", "sl
 
 def check_table_target(path: str) -> None:
     """Raise unless a table can be written there: before the work."""
-    if not path.lower().endswith((".parquet", ".csv")):
+    # A name that is nothing but an ending has none: .csv would be written as Parquet.
+    if Path(path).suffix.lower() not in (".parquet", ".csv"):
         raise InputError(
             expected="a file that ends in .parquet or .csv",
             found=Path(path).name or repr(path),

@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from softlabel.errors import SoftlabelError
-from softlabel.hashing import Hashes
+from softlabel.scoring.asked import Asked
+from softlabel.scoring.copies import repeat
 from softlabel.scoring.labelled import Labelled, read_labelled
 from softlabel.scoring.layout import lay_out
 from softlabel.scoring.scorer import rows_of
-from softlabel.scoring.training import Asked
 from softlabel.sources import Source
 from softlabel.study.columns import is_category, is_number
 
-__all__ = ["read_to_train", "repeat"]
-
-# Fewer effective rows than this share of all, and rows repeat: the same share from which a diagnosis says so.
-_REPEATS = 0.9
-
-
-def repeat(hashes: Hashes) -> bool:
-    r"""Tell whether rows (n,) repeat: n²/Σm² < 0.9 n, m the copies of each distinct one.
-
-    Examples
-    --------
-    >>> repeat(np.arange(10, dtype=np.uint64)), repeat(np.arange(10, dtype=np.uint64) // np.uint64(2))
-    (False, True)
-    """
-    _, copies = np.unique(hashes, return_counts=True)
-    return bool(len(hashes) < _REPEATS * float(np.square(copies.astype(np.float64)).sum()))
+__all__ = ["read_to_train"]
 
 
 def read_to_train(shown: Source, scored: Source, asked: Asked, *, mixed: bool) -> tuple[Labelled, Asked]:

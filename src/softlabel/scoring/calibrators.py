@@ -4,7 +4,7 @@ With l = logit(p), kept finite by cutting p at 1/(4n) and 1 − 1/(4n) for n cal
 
 ==============  ====================================================  ======================================
 none            p as it is
-temperature     σ(l / T)                                              Guo et al. (2017)
+temperature     σ(l / T), T positive                                  Guo et al. (2017)
 platt           σ(a + b l)                                            Platt (1999), on the logit
 beta            σ(c + a log p − b log(1 − p)), a and b not negative   Kull, Silva Filho & Flach (2017)
 isotonic        increasing steps, interpolated                        Zadrozny & Elkan (2002)
@@ -44,7 +44,7 @@ _CONTROL_PENALTY = 10.0
 
 def check_calibrator(name: str) -> str:
     """Return the name, or say which there are."""
-    if name not in CALIBRATORS:
+    if not isinstance(name, str) or name not in CALIBRATORS:
         raise InputError(
             expected="calibrator to be the name of one", found=repr(name), fix=did_you_mean(str(name), CALIBRATORS)
         )
@@ -71,23 +71,25 @@ def fit_calibrator(
     >>> fit_calibrator("platt", p, none, (), group)(np.array([0.1, 0.9]), none[:2]).round(2).tolist()
     [0.3, 0.7]
     """
-    relative = None if weight is None else weight / weight.mean()
     if name == "none":
         return _as_it_is
     if name == "isotonic":
-        return _isotonic(p, group, relative)
+        return _isotonic(p, group, weight)
     if name == "multicalibrated":
         from softlabel.scoring.multicalibration import fit_multicalibrated
 
-        fitted: Calibrated = fit_multicalibrated(p, controls, tuple(categorical), group, weight=relative, seed=seed)
+        fitted: Calibrated = fit_multicalibrated(p, controls, tuple(categorical), group, weight=weight, seed=seed)
         return fitted
     least = 1 / (4 * max(len(p), 1))
     if name == "conditional":
-        return _conditional(p, controls, categorical, group, relative, least)
+        return _conditional(p, controls, categorical, group, weight, least)
     columns = partial(_COLUMNS[name], least=least)
-    fit = fit_logistic(columns(p), group, weight=relative, penalty=LEAST_PENALTY, intercept=name != "temperature")
+    fit = fit_logistic(columns(p), group, weight=weight, penalty=LEAST_PENALTY, intercept=name != "temperature")
+    if name == "temperature":
+        # T > 0: where a score points the wrong way no temperature helps but an infinite one.
+        fit = LogisticFit(fit.intercept, np.maximum(fit.slopes, 0.0))
     if name == "beta" and (fit.slopes < 0).any():
-        fit = _without_negative(columns(p), group, relative, fit)
+        fit = _without_negative(columns(p), group, weight, fit)
     return _Sigmoid(columns, fit)
 
 

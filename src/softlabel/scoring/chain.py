@@ -18,9 +18,10 @@ from softlabel.errors import InputError, SourceChanged, SourceError
 from softlabel.hashing import Hashes
 from softlabel.progress import Passes
 from softlabel.results.scoring import ScoreReport
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.labelled import read_labelled
 from softlabel.scoring.scorer import Scored
-from softlabel.scoring.training import Asked, Trained, check_asked, train
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import Selection, open_source
 from softlabel.sources.arrow import Frame
 from softlabel.sources.counting import known_rows
@@ -153,7 +154,7 @@ def scored_tables(
             yield ScoredTables(
                 Frame(source.name, table.column_names, table.column),
                 _labelled_frame("its labelled rows" if mixed else shown.name, labels.table, trained, study, kept, made),
-                trained.report(table.num_rows, missing + Counter(trained.missing)),
+                trained.report(table.num_rows, missing if mixed else missing + Counter(trained.missing)),
             )
             del table
 
@@ -194,12 +195,8 @@ def _without_labels(stream: Iterator[Scored], group: str, labelled: int) -> Iter
 
 
 def _filtered(scored: Scored, rows: NDArray[np.bool_]) -> Scored:
-    batch = scored.batch.filter(mask(rows))
-    gaps = {
-        name: sum(chunk.true_count for chunk in [batch.column(name).is_null(nan_is_null=True)])
-        for name in scored.missing
-    }
-    return Scored(batch, scored.p[rows], scored.hashes[rows], gaps)
+    """Return some rows; what is missing stays counted on all, for the labelled ones are of the same table."""
+    return Scored(scored.batch.filter(mask(rows)), scored.p[rows], scored.hashes[rows], scored.missing)
 
 
 def _write(

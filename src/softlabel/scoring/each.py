@@ -10,12 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.folds import Dealt, deal_labelled
 from softlabel.scoring.labelled import read_labelled
 from softlabel.scoring.pieces import Piece, Rows, fit_halves_each, fit_pieces
 from softlabel.scoring.preparing import Prepared, prepare
 from softlabel.scoring.scorer import rows_of
-from softlabel.scoring.training import Asked, check_asked
 from softlabel.sources import open_source
 
 __all__ = ["EachScore", "score_each"]

@@ -84,16 +84,17 @@ def _deal_clusters(group: Floats, cluster: Hashes, count: int, seed: int) -> Dea
             fix="Use fewer folds for the score, or label rows of more clusters",
         )
     rarer = 1.0 if group.sum() * 2 <= len(group) else 0.0
-    rare = np.bincount(which, group == rarer)
-    # Those with most rare rows first, each to the fold that has fewest of them so far; hashes decide between equals.
-    order = np.lexsort([_mixed(ids, seed), -np.bincount(which), -rare])
+    rare, size = np.bincount(which, group == rarer), np.bincount(which)
+    # Those with most rare rows first, each to the fold that has fewest of them so far, then the others to the fold that
+    # has fewest rows; hashes decide between equals.
+    order = np.lexsort([_mixed(ids, seed), -size, -rare])
     held, rows = np.zeros(count), np.zeros(count)
     fold = np.empty(len(ids), dtype=np.intp)
     for one in order.tolist():
-        to = int(np.lexsort([rows, held])[0])
+        to = int(np.lexsort([rows, held])[0]) if rare[one] else int(rows.argmin())
         fold[one] = to
         held[to] += rare[one]
-        rows[to] += np.count_nonzero(which == one)
+        rows[to] += size[one]
     return Dealt(fold[which], count, seed, ids, fold)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from softlabel.errors import DataError
+from softlabel.errors import DataError, InputError
 from softlabel.scoring.scorer import Roles
 from softlabel.sources import Selection
-from softlabel.study.columns import mask, numbers
+from softlabel.study.advice import type_advice
+from softlabel.study.columns import is_number, mask, numbers
 
 __all__ = ["Labelled", "read_labelled"]
 
@@ -32,6 +33,9 @@ def read_labelled(selection: Selection, roles: Roles, *, mixed: bool = False, le
 
     Where ``lenient``, a row whose weight is missing or impossible trains nothing: whoever reads on will say so.
     """
+    for role, name in (("group", roles.group), ("weights", roles.weights)):
+        if name is not None:
+            _check_number(selection, role, name)
     batches = []
     for batch in selection.batches():
         known = ~np.isnan(numbers(batch.column(roles.group))) if mixed else None
@@ -49,6 +53,18 @@ def read_labelled(selection: Selection, roles: Roles, *, mixed: bool = False, le
             fix="Mend them, or leave out those rows",
         )
     return Labelled(table, group, weight)
+
+
+def _check_number(selection: Selection, role: str, name: str) -> None:
+    kind = selection.schema().field(name).type
+    if is_number(kind):
+        return
+    first = next((str(v) for batch in selection.batches() for v in batch.column(name).drop_null()[:1]), None)
+    raise InputError(
+        expected=f"the {role} {name!r} to be numeric",
+        found=f"values of type {kind}" + ("" if first is None else f", such as {first!r}"),
+        fix=type_advice(role, kind),
+    )
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

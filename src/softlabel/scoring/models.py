@@ -161,17 +161,17 @@ def dense_columns(categorical: Sequence[bool], *, curves: bool = False) -> Any:
 
         steps.insert(1, Curves())
     filled = make_pipeline(*steps)
-    levels = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_RARE, sparse_output=False)
+    levels: Any = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_RARE, sparse_output=False)
+    if curves:
+        # For a penalty per deviation: a level is penalised like a number that says the same.
+        levels = make_pipeline(levels, StandardScaler())
     return ColumnTransformer([("numbers", filled, numeric), ("levels", levels, coded)], sparse_threshold=0)
 
 
 def fit_model(
     model: Model, codes: Floats, frame: pa.Table | None, categorical: Sequence[bool], group: Floats, weight: Any
 ) -> Any:
-    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``.
-
-    Weights are made of mean one: beside a model's own penalties n rows then count as n.
-    """
+    """Return the model fitted on features, codes (n, k) or a frame, and a group (n,) with weights (n,) or ``None``."""
     if model.given:
         return None
     from sklearn.base import clone
@@ -183,11 +183,7 @@ def fit_model(
     elif model.takes == "codes":
         estimator.set_params(categorical_features=list(categorical))
     given: Any = codes if model.takes != "frame" or frame is None else frame.to_pandas()
-    arguments = (
-        {}
-        if weight is None
-        else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight / weight.mean()}
-    )
+    arguments = {} if weight is None else {weight_argument(estimator, model.name, "model", "model='logistic'"): weight}
     try:
         estimator.fit(given, group.astype(np.int64), **arguments)
     except Exception as error:  # whatever somebody else's classifier raises

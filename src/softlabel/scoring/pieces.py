@@ -123,6 +123,7 @@ def fit_piece(recipe: Recipe, rows: Rows) -> Piece:
 
 def fit_pieces(recipe: Recipe, rows: Rows, calibrators: Sequence[str]) -> tuple[Piece, ...]:
     """Return `fit_piece` for each of some calibrators, with one classifier and one set of scores to calibrate."""
+    rows = _counted(rows)
     _check_groups(rows, "of a fold's training rows")
     raw = _scores_to_calibrate(recipe, rows) if set(calibrators) - {"none"} else np.empty(len(rows))
     return _calibrated_pieces(recipe, calibrators, _fitted(recipe, rows), rows, raw)
@@ -137,11 +138,16 @@ def fit_halves_each(
     recipe: Recipe, rows: Rows, first: NDArray[np.bool_], calibrators: Sequence[str]
 ) -> tuple[Piece, ...]:
     """Return `fit_halves` for each of some calibrators, with one classifier."""
-    train, held = rows.take(first), rows.take(~first)
+    train, held = _counted(rows.take(first)), _counted(rows.take(~first))
     _check_groups(train, "of the half that trains")
     _check_groups(held, "of the half that calibrates")
     model = _fitted(recipe, train)
     return _calibrated_pieces(recipe, calibrators, model, held, _raw(recipe, model, held))
+
+
+def _counted(rows: Rows) -> Rows:
+    """Return the rows that stand for any: those of weight zero train nothing."""
+    return rows if rows.weight is None or (rows.weight > 0).all() else rows.take(rows.weight > 0)
 
 
 def _scores_to_calibrate(recipe: Recipe, rows: Rows) -> Floats:
@@ -150,6 +156,9 @@ def _scores_to_calibrate(recipe: Recipe, rows: Rows) -> Floats:
         return _raw(recipe, None, rows)
     least = int(min(rows.labels.sum(), (1 - rows.labels).sum()))
     count = min(recipe.inner, least)
+    if rows.cluster is not None:
+        # A fold less of them is left than the rows were dealt from.
+        count = max(2, min(count, len(np.unique(rows.cluster))))
     # Another seed than the outer folds': the same one would deal the same rows together again.
     fold = deal_labelled(rows.hashes, rows.labels, rows.cluster, count, splitmix(recipe.seed) >> 1).fold
     raw = np.empty(len(rows))

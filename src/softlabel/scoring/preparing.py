@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softlabel.scoring.asked import Asked
 from softlabel.scoring.labelled import Labelled
 from softlabel.scoring.layout import Layout, lay_out
 from softlabel.scoring.pieces import Recipe, Rows
 from softlabel.scoring.scorer import rows_of
-
-if TYPE_CHECKING:
-    from softlabel.scoring.training import Asked
 
 __all__ = ["Prepared", "prepare"]
 
@@ -35,7 +33,11 @@ def prepare(labelled: Labelled, asked: Asked) -> Prepared:
     """
     layout = lay_out(labelled.table, asked.roles.seen, asked.categories)
     bare = rows_of(labelled.table, asked.roles, layout, frame=asked.model.takes == "frame")
-    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, labelled.weight, bare.cluster)
+    weight = labelled.weight
+    if weight is not None and not asked.frequency and (weight > 0).any():
+        # Of mean one, so that beside a model's own penalties n rows count as n; copies count as they are.
+        weight = weight / weight[weight > 0].mean()
+    given = Rows(bare.features, bare.controls, bare.hashes, bare.frame, labelled.group, weight, bare.cluster)
     order = np.argsort(bare.hashes, kind="stable")
     flags = dict(zip(layout.names, layout.categorical, strict=True))
     recipe = Recipe(

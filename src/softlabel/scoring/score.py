@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from softlabel.errors import InputError
 from softlabel.results.scoring import ScoreReport
 from softlabel.scoring.apart import read_to_train
+from softlabel.scoring.asked import Asked, check_asked
 from softlabel.scoring.scorer import Scored, Scorer
-from softlabel.scoring.training import Asked, Trained, check_asked, train
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import open_source
 from softlabel.sources.threads import check_threads
 from softlabel.study.columns import numbers
@@ -73,6 +74,7 @@ def score(
     sigma: float = 0.3,
     categories: Collection[str] = (),
     weights: str | None = None,
+    weight_type: Literal["sampling", "frequency"] = "sampling",
     cluster: str | None = None,
     id: str | None = None,
     seed: int = 0,
@@ -119,7 +121,10 @@ def score(
     categories
         Numeric columns that are codes of categories.
     weights, cluster, id
-        Columns: sampling weights of the labelled rows; clusters, whose rows share a fold; what tells rows apart.
+        Columns: weights of the labelled rows; clusters, or ids, whose rows share a fold. Without either rows are told
+        apart by their values.
+    weight_type
+        "sampling": how many cases of the population a row stands for, or "frequency": how many equal rows.
     seed
         Of the dealing, the named models and the draws.
     force
@@ -157,6 +162,7 @@ def score(
         sigma=sigma,
         categories=categories,
         weights=weights,
+        weight_type=weight_type,
         cluster=cluster,
         id=id,
         seed=seed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from softlabel.errors import InputError
 from softlabel.folds import hash_ids
 from softlabel.hashing import Hashes, finish
+from softlabel.scoring.copies import Copies
 from softlabel.scoring.folds import Dealt
 from softlabel.scoring.layout import Layout, row_hashes
 from softlabel.scoring.pieces import Piece, Rows
@@ -22,9 +23,12 @@ from softlabel.sources.coalesce import coalesced
 from softlabel.sources.threads import check_threads, map_in_order
 from softlabel.study.columns import is_category, is_number, mask, numbers
 
-__all__ = ["Roles", "Scored", "Scorer"]
+__all__ = ["UNKNOWN", "Roles", "Scored", "Scorer"]
 
 Floats = NDArray[np.float64]
+
+# What a count of values is called that are levels without a code.
+UNKNOWN = " (levels that no labelled row has)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ class Scorer:
     """Fitted classifiers and calibrators, and which of them scores a row.
 
     ``dealt`` is ``None`` for halves, which have one piece. With ``mean`` every piece scores every row, else each
-    row is scored by the piece of its fold.
+    row is scored by the piece of its fold. Where labelled rows ``repeat``, copies among the unlabelled ones are dealt
+    to folds one by one, as those are.
     """
 
     roles: Roles
@@ -78,6 +83,7 @@ class Scorer:
     pieces: tuple[Piece, ...]
     dealt: Dealt | None
     mean: bool
+    repeat: bool = False
 
     def rows(self, batch: pa.RecordBatch | pa.Table) -> Rows:
         """Return features, controls and hashes of rows, without labels."""
@@ -97,13 +103,38 @@ class Scorer:
         """Yield batches of a selection with their scores, in order."""
         check_kinds(selection.schema(), self.layout, selection.name)
 
-        def one(batch: pa.RecordBatch) -> Scored:
-            rows = self.rows(batch)
-            return Scored(batch, self.score(rows), rows.hashes, gaps(batch, self.roles.seen))
+        def one(item: tuple[pa.RecordBatch, Rows | None]) -> Scored:
+            batch, known = item
+            rows = self.rows(batch) if known is None else known
+            return Scored(batch, self.score(rows), rows.hashes, self._gaps(batch, rows))
 
         # Rows are shared out over threads: those of the numerical libraries would stand in their way.
         with threadpool_limits(limits=1):
-            yield from map_in_order(coalesced(selection.batches()), one, threads)
+            yield from map_in_order(self._items(selection), one, threads)
+
+    def _items(self, selection: Selection) -> Iterator[tuple[pa.RecordBatch, Rows | None]]:
+        """Yield batches, with their rows where copies are to be counted: that must go in order."""
+        copies = Copies() if self.repeat and self.dealt is not None else None
+        for batch in coalesced(selection.batches()):
+            rows = None if copies is None else self.rows(batch)
+            if rows is not None and copies is not None:
+                # Labelled rows in the same table were dealt by themselves.
+                hashes, hidden = rows.hashes.copy(), np.ones(len(rows), dtype=np.bool_)
+                if self.roles.group in batch.schema.names:
+                    hidden = np.isnan(numbers(batch.column(self.roles.group)))
+                hashes[hidden] = copies.told_apart(hashes[hidden])
+                rows = replace(rows, hashes=hashes)
+            yield batch, rows
+
+    def _gaps(self, batch: pa.RecordBatch, rows: Rows) -> dict[str, int]:
+        """Return how many values each column lacks, and how many are levels that no labelled row has."""
+        found = gaps(batch, self.roles.seen)
+        both = ((self.roles.features, rows.features), (self.roles.controls, rows.controls))
+        for names, codes in both:
+            for name, values in zip(names, codes.T, strict=True):
+                if self.layout.levels[self.layout.names.index(name)] is not None:
+                    found[f"{name}{UNKNOWN}"] = int(np.isnan(values).sum()) - found[name]
+        return found
 
     def predict(self, data: Any, *, threads: int | None = None) -> Floats:
         """Return the score of each row (n,) of other data with the same columns: a table, or paths of files."""
@@ -123,7 +154,7 @@ def rows_of(batch: pa.RecordBatch | pa.Table, roles: Roles, layout: Layout, *, f
         controls=matrix[:, layout.places(roles.controls)],
         hashes=hashes,
         frame=_table(batch, roles.features) if frame else None,
-        cluster=_clusters(batch, roles.cluster, hashes),
+        cluster=_clusters(batch, roles.cluster or roles.id, hashes),
     )
 
 
@@ -160,7 +191,7 @@ def _table(batch: pa.RecordBatch | pa.Table, names: tuple[str, ...]) -> pa.Table
 
 
 def _clusters(batch: pa.RecordBatch | pa.Table, name: str | None, hashes: Hashes) -> Hashes | None:
-    """Return the hash of each row's cluster; a row without is its own."""
+    """Return the hash of each row's cluster, or of its id, which keeps rows together as well; one without is alone."""
     return None if name is None else _hashed(_whole(batch, name), hashes)
 
 

@@ -41,6 +41,13 @@ def check_structure(roles: Roles, outcome: str | None, *, force: bool) -> None:
         )
     if roles.group in roles.controls:
         raise InputError(expected="controls without the group", found=repr(roles.group), fix="Leave it out of controls")
+    for role, taken in (("weights", roles.weights), ("cluster", roles.cluster), ("id", roles.id)):
+        if taken == roles.group:
+            raise InputError(
+                expected=f"the {role} to be known in every row",
+                found=f"the group {taken!r}, which is null where it is unknown",
+                fix=f"Name a column of its own for the {role}, or leave {role}= out",
+            )
     if not set(roles.features) - set(roles.controls) and not force:
         raise InputError(
             expected="features beyond the controls",
@@ -58,7 +65,8 @@ def said(roles: Roles, split: str, draw: str, beyond: Beyond | None, gaps: Seque
             ("only_controls", _only_controls(roles)),
             ("unseen_controls", _unseen_controls(roles)),
             ("no_audit", _NO_AUDIT if split == "halves" else None),
-            ("drawn", _DRAWN if draw != "mean" else None),
+            ("mean", _MEAN if split == "mean" else None),
+            ("drawn", _DRAWN if draw == "beta" else None),
             ("missing", _gaps(gaps)),
             ("uninformative", _uninformative(beyond)),
         )
@@ -69,6 +77,10 @@ def said(roles: Roles, split: str, draw: str, beyond: Beyond | None, gaps: Seque
 _NO_AUDIT = (
     "Every labelled row trained the classifier or its calibrator: none may audit the score, and what may be trusted "
     "cannot be told"
+)
+_MEAN = (
+    "Unlabelled rows have the mean of all models, labelled ones a single model each: their scores differ a little in "
+    "law, which comparisons of both samples may see"
 )
 _DRAWN = (
     "Scores are draws: what a draw adds to V* knows nothing of the group, and restores no coefficient; instrumented "
@@ -96,7 +108,10 @@ def _gaps(gaps: Sequence[Column]) -> str | None:
     if not gaps:
         return None
     shown = ", ".join(f"{gap.name} ({gap.value:,})" for gap in gaps)
-    return f"Missing values were filled, and marked where training rows lack them too: {shown}"
+    return (
+        "Missing values were filled, and marked where training rows lack them too; levels that no labelled row has "
+        f"count as missing: {shown}"
+    )
 
 
 def _uninformative(beyond: Beyond | None) -> str | None:

@@ -15,7 +15,8 @@ from softlabel.errors import InputError, SourceChanged
 from softlabel.progress import Passes
 from softlabel.results.scoring import ScoreReport
 from softlabel.scoring.apart import read_to_train
-from softlabel.scoring.training import Asked, Trained, train
+from softlabel.scoring.asked import Asked
+from softlabel.scoring.training import Trained, train
 from softlabel.sources import Selection, Source, open_source
 from softlabel.sources.counting import known_rows
 from softlabel.study.columns import numbers
@@ -119,6 +120,8 @@ def _every_column(source: Source) -> Selection:
 
 
 def _check_new(sources: list[Source], names: tuple[str, str]) -> None:
+    if not names[0]:
+        raise InputError(expected="a name for the score's column", found="an empty one", fix="Leave --name out, for p")
     for source in sources:
         for name in names:
             if name in source.columns():

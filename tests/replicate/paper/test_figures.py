@@ -16,7 +16,7 @@ from softlabel.report.charts import Chart, Series
 from softlabel.results import Table
 from softlabel.results.inference import quantile
 
-FIVE = ("P1", "P3", "P3-prediction", "P4", "P5")
+SIX = ("P1", "P3", "P3-prediction", "P4", "P5", "P6")
 
 
 def _fifth() -> TableFound:
@@ -33,10 +33,23 @@ def _fifth() -> TableFound:
     return TableFound("table5", "", "", 250, 9, 0, Table(tuple(cells)))
 
 
+def _adult() -> TableFound:
+    """Return the table of Adult with made-up numbers in place of forests."""
+    from softlabel.replicate.paper import Cell
+
+    names = ("MSE supervised", "MSE soft", "MSE hard", "cross-fitted: MSE rectified", "permuted: MSE soft")
+    cells = [
+        Cell(f"n_L = {n}", name, "ours", n / 10, 0.01, 0.0, None, 1 / n, 0.1 / n, 9, None, None, "agree", "")
+        for n in (500, 1000, 2000)
+        for name in names
+    ]
+    return TableFound("adult", "", "", 30, 9, 0, Table(tuple(cells)))
+
+
 @pytest.fixture(scope="module")
 def tables() -> TablesFound:
     found = replicate_tables(8, tables=["table1", "table3", "table4"], seed=5)
-    return TablesFound((*found.tables, _fifth()))
+    return TablesFound((*found.tables, _fifth(), _adult()))
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +61,18 @@ def _series(chart: Chart, label: str) -> Series:
     return next(series for series in chart.series if series.label == label)
 
 
-def test_the_five_figures(drawn: Mapping[str, Chart]) -> None:
-    assert tuple(drawn) == FIVE
+def test_the_six_figures(drawn: Mapping[str, Chart]) -> None:
+    assert tuple(drawn) == SIX
     for chart in drawn.values():
-        assert "8 replications" in chart.caption or "9 replications" in chart.caption
-        assert "3,000 rows" in chart.caption
+        assert any(f"{n} {what}" in chart.caption for n in (8, 9) for what in ("replications", "random splits"))
+        assert ("30,162 rows" if chart.name == "P6" else "3,000 rows") in chart.caption
         for series in chart.series:
             assert len(series.x) == len(series.y)
             assert len(series.reach) in {0, len(series.x)}
 
 
 def test_what_is_drawn_are_the_numbers_of_the_cells(tables: TablesFound, drawn: Mapping[str, Chart]) -> None:
-    one, three, four, five = tables.tables
+    one, three, four, five, adult = tables.tables
     cell = one.at("t = 0.80", "mean hard")
     series = _series(drawn["P1"], "moment form (the paper's)")
     assert series.y[3] == cell.value
@@ -79,12 +92,16 @@ def test_what_is_drawn_are_the_numbers_of_the_cells(tables: TablesFound, drawn: 
     assert (bound.x[0], bound.y[0]) == (0.0, 0.0)
     assert bound.y[4] == four.at("worst-case, delta = 0.20", "bound").exact
     assert _series(drawn["P4"], "score drifts: linear").x == (0.05, 0.20)
+    assert _series(drawn["P6"], "rectified (ours)").y == tuple(
+        adult.at(f"n_L = {n}", "cross-fitted: MSE rectified").value for n in (500, 1000, 2000)
+    )
+    assert _series(drawn["P6"], "printed in the paper").y == (50.0, 100.0, 200.0)
     assert _series(drawn["P5"], "boosted r").y[2] == five.at("n_L = 1000", "V* by boosting").value
 
 
 def test_nothing_of_it_needs_matplotlib(tables: TablesFound, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert len(list(charts(tables))) == 5
+    assert len(list(charts(tables))) == 6
     with pytest.raises(InputError, match=r"pip install softlabel\[figures\]"):
         replicate_figures(4)
 
@@ -104,12 +121,12 @@ def test_files_of_the_command(
     code = main(["replicate", "figures", "--reps", "8", "--seed", "5", "--out", str(tmp_path), "--json", "-"])
     assert code == 0
     assert (asked["replications"], asked["seed"]) == (8, 5)
-    names = {f"{name}.{ending}" for name in FIVE for ending in ("png", "svg")}
+    names = {f"{name}.{ending}" for name in SIX for ending in ("png", "svg")}
     assert {path.name for path in tmp_path.iterdir()} == {*names, "figures.md"}
     captions = (tmp_path / "figures.md").read_text(encoding="utf-8")
-    assert all(f"![{name}]({name}.png)" in captions for name in FIVE)
+    assert all(f"![{name}]({name}.png)" in captions for name in SIX)
     out = json.loads(capsys.readouterr().out)
-    assert [chart["name"] for chart in out["charts"]] == list(FIVE)
+    assert [chart["name"] for chart in out["charts"]] == list(SIX)
 
 
 def test_the_page_has_the_captions(tables: TablesFound) -> None:

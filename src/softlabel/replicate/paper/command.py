@@ -1,4 +1,4 @@
-"""`softlabel replicate table1` to `table5` and `tables`: simulations run, and what came of them as one record."""
+"""`softlabel replicate table1` to `table5`, `tables` and `adult`: simulations run, and what came of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ import msgspec
 
 from softlabel.errors import InputError
 from softlabel.replicate.folder import folder_of
-from softlabel.replicate.paper import table1, table2, table3, table4, table5
+from softlabel.replicate.paper import adult, table1, table2, table3, table4, table5
 from softlabel.replicate.paper.cells import Cell
 from softlabel.replicate.paper.groups import PaperTable
 from softlabel.results import Table
 from softlabel.simulate import MonteCarlo, run
 
-__all__ = ["TABLES", "TableFound", "TablesFound", "replicate_tables"]
+__all__ = ["REAL", "TABLES", "TableFound", "TablesFound", "check_replications", "replicate_tables", "run_table"]
 
 TABLES = {module.TABLE.name: module.TABLE for module in (table1, table2, table3, table4, table5)}
+# Those of real data, which take minutes.
+REAL = {adult.TABLE.name: adult.TABLE}
 # A standard deviation has an error of its own from four replications on.
 LEAST = 4
 # Seconds of work from which on it pays to start processes for it.
@@ -36,7 +38,7 @@ class TableFound:
     name, title, about
         What it is, and what generates it.
     paper_replications, replications, seed
-        The paper's and ours.
+        The paper's, ``None`` for a table that is not its, and ours.
     cells
         The paper's cells and ours beside them.
     """
@@ -44,7 +46,7 @@ class TableFound:
     name: str
     title: str
     about: str
-    paper_replications: int
+    paper_replications: int | None
     replications: int
     seed: int
     cells: Table[Cell]
@@ -95,7 +97,7 @@ def replicate_tables(
     replications
         Of every simulation; ``None`` for the paper's own counts. At least 4.
     tables
-        Names of some; ``None`` for all five.
+        Names of some, "adult" among them; ``None`` for the five of simulations.
     workers, seed, progress
         As in `softlabel.simulate.run`, for every simulation; those that take a few seconds have no use for processes.
     resume
@@ -107,26 +109,39 @@ def replicate_tables(
     >>> found.tables[0].at("t = 0.75", "kappa_FM").printed
     0.525
     """
-    if replications is not None and replications < LEAST:
-        raise InputError(
-            expected=f"at least {LEAST} replications of a table", found=str(replications), fix="Ask for more"
-        )
-    asked = [TABLES[name] for name in (TABLES if tables is None else tables)]
+    check_replications(replications)
+    every = {**TABLES, **REAL}
+    asked = [every[name] for name in (TABLES if tables is None else tables)]
     folder = None if resume is None else folder_of(resume)
     found, seconds = [], {}
     for table in asked:
         start = perf_counter()
-        runs: dict[str, MonteCarlo] = {}
         count = table.replications if replications is None else replications
-        for group in table.groups(count):
-            file = None if folder is None else folder / f"{table.name}-{group.name}.jsonl"
-            shared = workers if group.replications * group.seconds > POOL_PAYS else 1
-            runs[group.name] = run(
-                group.experiment, group.replications, seed=seed, workers=shared, progress=progress, resume=file
-            )
-        found.append(_found(table, count, seed, runs))
+        found.append(run_table(table, count, seed=seed, workers=workers, folder=folder, progress=progress))
         seconds[table.name] = perf_counter() - start
     return TablesFound(tuple(found), seconds, workers)
+
+
+def check_replications(replications: int | None) -> None:
+    """Raise where there are too few for a Monte Carlo error."""
+    if replications is not None and replications < LEAST:
+        raise InputError(
+            expected=f"at least {LEAST} replications of a table", found=str(replications), fix="Ask for more"
+        )
+
+
+def run_table(
+    table: PaperTable, replications: int, *, seed: int, workers: int, folder: Path | None, progress: bool | None
+) -> TableFound:
+    """Run the simulations of one table, with what is finished kept in a folder, and return its cells."""
+    runs: dict[str, MonteCarlo] = {}
+    for group in table.groups(replications):
+        file = None if folder is None else folder / f"{table.name}-{group.name}.jsonl"
+        shared = workers if group.replications * group.seconds > POOL_PAYS else 1
+        runs[group.name] = run(
+            group.experiment, group.replications, seed=seed, workers=shared, progress=progress, resume=file
+        )
+    return _found(table, replications, seed, runs)
 
 
 def _found(table: PaperTable, replications: int, seed: int, runs: dict[str, MonteCarlo]) -> TableFound:

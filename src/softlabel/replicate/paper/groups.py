@@ -33,7 +33,7 @@ class PaperTable:
     name, title
         How it is called, on the command line and on a page.
     replications
-        The paper's.
+        The paper's, and how many there are where none are asked for.
     groups
         From replications to its simulations.
     cells
