@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from softlabel.report.charts import require_matplotlib
 from softlabel.report.files import write_whole
 from softlabel.report.layout import wrapped
+from softlabel.report.style import require_matplotlib
 
 __all__ = ["EveryFound", "Part", "replicate_all"]
 
