@@ -76,7 +76,7 @@ def build(say: Callable[[str], None]) -> tuple[argparse.ArgumentParser, dict[str
         (
             "diagnose",
             "files in, verdict out",
-            " FILE ... --outcome COLUMN (--score COLUMN | --features COLUMN ...)",
+            " FILE ... --outcome COLUMN --score COLUMN",
             DIAGNOSE,
             DIAGNOSE_EPILOG,
             _fill_diagnose,
