@@ -249,7 +249,7 @@ def paper_numbers(found: list[float | None]) -> list[float]:
 @pytest.mark.parametrize("sigma_u", ["0.1", "0.2", "0.3", "0.4", "0.5"])
 def test_the_recorded_population(sigma_u: str) -> None:
     if not POPULATION.exists():
-        pytest.skip("no recorded population values beside the repository")
+        pytest.skip("the recorded values are not there: ../shared/truth/population.json")
     recorded: dict[str, Any] = json.loads(POPULATION.read_text())[sigma_u]
     truth = PaperDesign(sigma_u=float(sigma_u)).truth()
     # The record was made with 120 Gauss-Hermite nodes. At sigma_u = 0.1 the labels are nearly steps in
