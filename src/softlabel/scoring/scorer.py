@@ -28,7 +28,7 @@ __all__ = ["UNKNOWN", "Roles", "Scored", "Scorer"]
 Floats = NDArray[np.float64]
 
 # What a count of values is called that are levels without a code.
-UNKNOWN = " (levels that no labelled row has)"
+UNKNOWN = ", new levels"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def _gaps(gaps: Sequence[Column]) -> str | None:
     shown = ", ".join(f"{gap.name} ({gap.value:,})" for gap in gaps)
     return (
         "Missing values were filled, and marked where training rows lack them too; levels that no labelled row has "
-        f"count as missing: {shown}"
+        f"count as missing (new levels): {shown}"
     )
 
 
