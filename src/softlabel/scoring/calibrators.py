@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from softlabel.errors import InputError, did_you_mean
 from softlabel.scoring.logistic import LEAST_PENALTY, LogisticFit, fit_logistic
@@ -98,6 +97,8 @@ def _as_it_is(p: Floats, _: Floats) -> Floats:
 
 
 def _logit(p: Floats, *, least: float) -> Floats:
+    from scipy.special import logit
+
     return np.asarray(logit(np.clip(p, least, 1 - least)))[:, None]
 
 
