@@ -11,6 +11,7 @@ counts should have mean one. A row of weight zero is left out.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
@@ -77,15 +78,15 @@ def training_rows(x: Any, y: Any, sample_weight: Any = None) -> Training:
     return Training(features, codes.astype(np.int64), weight, classes)
 
 
-class MemberClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class MemberClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no types
     """What classifiers of several members share: their mean, and the class that it makes likelier."""
 
     classes_: NDArray[Any]
     n_features_in_: int
 
+    @abstractmethod
     def _members(self, x: Floats) -> Floats:
         """Return P(second class) of each member, (M, n)."""
-        raise NotImplementedError
 
     def member_proba(self, X: Any) -> Floats:
         """Return P(second class) that each of M members gives each row of X (n, k), (M, n)."""
